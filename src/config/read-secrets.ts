@@ -1,0 +1,116 @@
+import { ConfigError, type Problem } from './problem.ts';
+import { checkModelKeys, readModelKeys } from './read-model-keys.ts';
+import { readWebhookSecrets } from './read-webhook-secrets.ts';
+import type { Config } from './schema.ts';
+import { findQueueUrlFlaw } from './sections/queue.ts';
+
+/** What the caller can not do without; everything else is read if it is there. */
+export type SecretNeeds = {
+  webhook?: boolean;
+  gitlabRead?: boolean;
+  gitlabWrite?: boolean;
+  models?: boolean;
+  sources?: boolean;
+};
+
+export type Secrets<Needs extends SecretNeeds = SecretNeeds> = {
+  gitlabReadToken: Needed<Needs['gitlabRead']>;
+  gitlabWriteToken: Needed<Needs['gitlabWrite']>;
+  /** Every one of them is accepted, so that a secret can be rotated without a gap. */
+  webhookTokens: string[];
+  webhookSigningKeys: Buffer[];
+  /** What the variable says or, if it is not set, the file. */
+  queueUrl: string;
+  /** By the name of the variable, as the models of the config name it. */
+  modelKeys: ReadonlyMap<string, string>;
+  konfluxToken: string | undefined;
+  testingFarmToken: string | undefined;
+  warnings: string[];
+};
+
+type Needed<Need> = Need extends true ? string : string | undefined;
+
+/** Collects the secrets that the config names; throws with all that are needed and missing or malformed. */
+export function readSecrets<const Needs extends SecretNeeds>(
+  config: Config,
+  needs: Needs,
+  env: NodeJS.ProcessEnv = process.env,
+): Secrets<Needs> {
+  const read = (name: string) => env[name]?.trim() || undefined;
+  const webhook = readWebhookSecrets(config.webhook, read);
+  const secrets: Secrets = {
+    gitlabReadToken: read(config.gitlab.readTokenEnv),
+    gitlabWriteToken: read(config.gitlab.writeTokenEnv),
+    webhookTokens: webhook.tokens,
+    webhookSigningKeys: webhook.signingKeys,
+    queueUrl: read(config.queue.urlEnv) ?? config.queue.url,
+    modelKeys: readModelKeys(config, read),
+    konfluxToken: config.sources.konflux && read(config.sources.konflux.tokenEnv),
+    testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
+    warnings: [],
+  };
+  const models = checkModelKeys(config, secrets.modelKeys);
+  const problems = [
+    ...(needs.gitlabRead ? checkGitlabToken(config, secrets, 'read') : []),
+    ...(needs.gitlabWrite ? checkGitlabToken(config, secrets, 'write') : []),
+    ...(needs.webhook ? webhook.problems : []),
+    ...checkQueueUrl(config, secrets),
+    ...(needs.models ? models.problems : []),
+    ...(needs.sources ? checkSourceTokens(config, secrets) : []),
+  ];
+  if (problems.length > 0) throw new ConfigError('The environment', problems);
+  const warnings = [...warnOfOneToken(config, secrets), ...(needs.models ? models.warnings : [])];
+  // What is needed is there: its absence was a problem above.
+  return { ...secrets, warnings } as Secrets<Needs>;
+}
+
+function checkGitlabToken({ gitlab }: Config, secrets: Secrets, kind: 'read' | 'write'): Problem[] {
+  const token = kind === 'read' ? secrets.gitlabReadToken : secrets.gitlabWriteToken;
+  if (token !== undefined) return [];
+  const name = kind === 'read' ? gitlab.readTokenEnv : gitlab.writeTokenEnv;
+  const scope = kind === 'read' ? 'read_api' : 'api';
+  return [
+    {
+      path: `gitlab.${kind}TokenEnv`,
+      message: `the environment variable ${name} is not set`,
+      fix: `make an access token with the scope ${scope} (in GitLab: Settings, Access tokens) and put it into ${name}`,
+    },
+  ];
+}
+
+function checkQueueUrl({ queue }: Config, { queueUrl }: Secrets): Problem[] {
+  const flaw = findQueueUrlFlaw(queueUrl);
+  if (!flaw) return [];
+  const { message, fix } = flaw;
+  return [{ path: 'queue.urlEnv', message: `the value of ${queue.urlEnv} ${message}`, fix }];
+}
+
+function checkSourceTokens({ sources: { konflux, testingFarm } }: Config, secrets: Secrets): Problem[] {
+  const problems: Problem[] = [];
+  // Without an address the cluster comes from a kubeconfig or the pod itself, and so do its credentials.
+  const konfluxUrl = konflux?.clusterUrl ?? konflux?.kubearchiveUrl ?? konflux?.tektonResultsUrl;
+  if (konflux && konfluxUrl !== undefined && secrets.konfluxToken === undefined) {
+    problems.push({
+      path: 'sources.konflux.tokenEnv',
+      message: `the environment variable ${konflux.tokenEnv} is not set`,
+      fix: `make a token of a service account that may only read and put it into ${konflux.tokenEnv}`,
+    });
+  }
+  const farmEnv = testingFarm?.tokenEnv;
+  if (farmEnv !== undefined && secrets.testingFarmToken === undefined) {
+    problems.push({
+      path: 'sources.testingFarm.tokenEnv',
+      message: `the environment variable ${farmEnv} is not set`,
+      fix: `put the API token of Testing Farm into ${farmEnv}, or remove tokenEnv`,
+    });
+  }
+  return problems;
+}
+
+function warnOfOneToken({ gitlab }: Config, { gitlabReadToken, gitlabWriteToken }: Secrets): string[] {
+  if (gitlabReadToken === undefined || gitlabReadToken !== gitlabWriteToken) return [];
+  return [
+    `${gitlab.readTokenEnv} and ${gitlab.writeTokenEnv} hold the same token: whatever reads could also write; ` +
+      'make a separate one with the scope read_api for reading',
+  ];
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { durationMs, envName, httpUrl, matching, nonEmpty } from '../values.ts';
+
+export const gitlab = z
+  .strictObject({
+    url: httpUrl()
+      .refine((url) => !/\/(?:api|-)(?:\/|$)/.test(URL.parse(url)?.pathname ?? ''), {
+        message: 'is not the address of the instance',
+        params: { fix: 'leave out what follows the host, such as /api/v4 (a relative URL root stays)' },
+      })
+      .default('https://gitlab.com')
+      .describe('Address of the GitLab instance, with its relative URL root if it has one'),
+    readTokenEnv: envName()
+      .default('GITLAB_READ_TOKEN')
+      .describe('Variable with the token that reads (scope read_api)'),
+    writeTokenEnv: envName()
+      .default('GITLAB_WRITE_TOKEN')
+      .describe('Variable with the token that posts notes (scope api)'),
+    caFile: nonEmpty().optional().describe('PEM file of a private certificate authority'),
+    timeoutMs: durationMs(100).default(30_000).describe('How long one request may take'),
+    maxRequestsPerMinute: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(1200)
+      .describe('Upper bound of our own request rate'),
+    ignoreUsers: z
+      .array(z.union([z.int().min(1), username()]))
+      .default([])
+      .describe('Ids or usernames of other bots, which are never answered'),
+  })
+  .prefault({})
+  .describe('The GitLab instance that is served');
+
+function username() {
+  return matching(/^\w[\w.-]*$/, {
+    message: 'is not a username',
+    fix: 'write it without the @, as in renovate-bot',
+  });
+}

@@ -1,0 +1,14 @@
+import { PermanentError } from '../errors.ts';
+import type { Database, DatabaseOptions } from './database.ts';
+import { openPglite } from './pglite.ts';
+import { openPostgres } from './postgres.ts';
+import { openRedis } from './redis.ts';
+
+export function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
+  if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), options);
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, options);
+  if (/^rediss?:/.test(url)) return openRedis(url, options);
+  throw new PermanentError(
+    `'${url.split(':')[0]}:' is no queue backend; use pglite:<folder>, postgres://… or redis://…`,
+  );
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { DatabaseOptions, PostgresDatabase, SqlQueryable } from './database.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_MS = 500;
+
+export async function openPostgres(url: string, options: DatabaseOptions): Promise<PostgresDatabase> {
+  const connection = {
+    connectionString: url,
+    // BullMQ's statements carry no schema name.
+    options: '-c search_path=bullmq',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'hummingbird',
+  };
+  const pool = new pg.Pool({ ...connection, max: 20 });
+  pool.on('error', options.onError);
+  const listeners = new Set<() => Promise<void>>();
+  return {
+    kind: 'postgres',
+    pool,
+    transaction: (work) => runTransaction(pool, work),
+    async listen(channel, onPayload) {
+      const stop = await listen(connection, channel, { onPayload, onError: options.onError });
+      listeners.add(stop);
+      return async () => {
+        listeners.delete(stop);
+        await stop();
+      };
+    },
+    ping: async () => void (await pool.query('SELECT 1')),
+    close: async () => {
+      await Promise.all([...listeners].map((stop) => stop()));
+      await pool.end();
+    },
+  };
+}
+
+async function runTransaction<T>(pool: pg.Pool, work: (sql: SqlQueryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client as SqlQueryable);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+interface ListenHandlers {
+  onPayload: (payload: string) => void;
+  onError: (error: Error) => void;
+}
+
+/** A LISTEN lives and dies with its connection, so it gets one of its own that is replaced when it breaks. */
+async function listen(connection: pg.ClientConfig, channel: string, handlers: ListenHandlers) {
+  let client: pg.Client;
+  let stopped = false;
+
+  const connect = async (): Promise<void> => {
+    const next = new pg.Client(connection);
+    next.on('notification', (message) => handlers.onPayload(message.payload ?? ''));
+    next.on('error', handlers.onError);
+    await next.connect();
+    await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    next.once('end', () => void reconnect());
+    client = next;
+  };
+
+  const reconnect = async (): Promise<void> => {
+    while (!stopped) {
+      await sleep(RECONNECT_MS);
+      if (stopped) return;
+      try {
+        return await connect();
+      } catch (error) {
+        handlers.onError(error as Error);
+      }
+    }
+  };
+
+  await connect();
+  return async () => {
+    stopped = true;
+    await client.end();
+  };
+}

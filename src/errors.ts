@@ -1,0 +1,18 @@
+// The only two kinds of failure that are thrown across rooms: what may work later, and what never will.
+
+/** Something outside was away or busy; the same work may succeed later. */
+export class RetryableError extends Error {
+  override readonly name = 'RetryableError';
+  /** How long the other side asked us to wait, if it did. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { cause?: unknown; retryAfterMs?: number } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Trying again can not help: a person has to change something first. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+}

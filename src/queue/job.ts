@@ -1,0 +1,68 @@
+// The vocabulary of the queue: what GitLab's events ask of us. Ids only; texts are read when the job runs.
+export interface ProjectRef {
+  id: number;
+  path: string;
+}
+
+export type Job = AnalyzeJob | ReplyJob | FeedbackJob | MergeRequestChangedJob;
+
+/** A pipeline of the commit failed. */
+export interface AnalyzeJob {
+  kind: 'analyze';
+  project: ProjectRef;
+  /** External pipelines do not say whose they are: the merge request is then found by its commit. */
+  mrIid: number | null;
+  sha: string;
+  pipelineId: number;
+}
+
+/** A person wrote in a thread, or called the agent by name. */
+export interface ReplyJob {
+  kind: 'reply';
+  project: ProjectRef;
+  mrIid: number;
+  noteId: number;
+  discussionId: string | null;
+  authorId: number;
+}
+
+/** A person judged a note of the agent. */
+export interface FeedbackJob {
+  kind: 'feedback';
+  project: ProjectRef;
+  mrIid: number | null;
+  noteId: number;
+  awardId: number;
+  userId: number;
+  value: 'up' | 'down';
+  given: boolean;
+}
+
+/** What is running for an older commit of this merge request is no longer wanted. */
+export interface MergeRequestChangedJob {
+  kind: 'mr-changed';
+  project: ProjectRef;
+  mrIid: number;
+  change: 'pushed' | 'closed' | 'merged';
+  sha: string;
+}
+
+/** Analyses take minutes; signals take milliseconds and must not wait behind them. */
+export type Lane = 'work' | 'signals';
+
+export const LANES: readonly Lane[] = ['work', 'signals'];
+
+export function laneOf(job: Job): Lane {
+  return job.kind === 'analyze' || job.kind === 'reply' ? 'work' : 'signals';
+}
+
+/** Lower runs first: a person waits for a reply, nobody waits for an automatic analysis. */
+export function priorityOf(job: Job): number {
+  return job.kind === 'analyze' ? 10 : 1;
+}
+
+/** Jobs that follow each other closely and share this key become one. */
+export function mergeKeyOf(job: Job): string | null {
+  if (job.kind !== 'analyze') return null;
+  return `analyze-${job.project.id}-${job.mrIid === null ? job.sha : `mr${job.mrIid}`}`;
+}

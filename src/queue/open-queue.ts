@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { JobsOptions } from 'bullmq';
+import type { Database } from '../database/database.ts';
+import { RetryableError } from '../errors.ts';
+import type { Channel, Leases } from '../records/records.ts';
+import { type BullQueue, createBullQueue, prepareBackend } from './backend.ts';
+import { type Job, LANES, type Lane, laneOf, mergeKeyOf, priorityOf } from './job.ts';
+import { type JobQueue, type QueueOptions, STOP_TOPIC, type StopMessage } from './queue.ts';
+import { startWorker } from './worker.ts';
+
+/** Answering the webhook may not wait for a backend that hangs. */
+const ADD_TIMEOUT_MS = 2_000;
+const KEEP_FAILED_SECONDS = 30 * 24 * 3_600;
+
+export interface QueueDependencies {
+  database: Database;
+  leases: Leases;
+  channel: Channel;
+  onError: (error: Error) => void;
+}
+
+export async function openQueue(deps: QueueDependencies, options: QueueOptions): Promise<JobQueue> {
+  await prepareBackend(deps.database);
+  const lanes = new Map<Lane, BullQueue>();
+  for (const lane of LANES) {
+    const queue = createBullQueue(deps.database, lane);
+    queue.on('error', deps.onError);
+    lanes.set(lane, queue);
+  }
+  const queues = [...lanes.values()];
+
+  return {
+    async add(job) {
+      const id = `${job.kind}-${randomUUID()}`;
+      const added = await withDeadline(addTo(queueOf(lanes, job), id, job, options), ADD_TIMEOUT_MS);
+      return { id: added, merged: added !== id };
+    },
+
+    async waiting(mergeKey) {
+      for (const queue of queues) {
+        const id = await queue.getDeduplicationJobId(mergeKey);
+        const found = id ? await queue.getJob(id) : undefined;
+        if (id && found && !(await found.isActive())) return { id, job: found.data.job };
+      }
+      return null;
+    },
+
+    async cancel(id, reason) {
+      for (const queue of queues) {
+        const found = await queue.getJob(id);
+        if (!found) continue;
+        const state = await found.getState();
+        if (state === 'completed' || state === 'failed') return 'not-found';
+        if (state !== 'active' && (await queue.remove(id)) === 1) return 'removed';
+        await found.updateData({ ...found.data, cancelled: reason });
+        await deps.channel.publish(STOP_TOPIC, { id, reason } satisfies StopMessage);
+        return 'stopping';
+      }
+      return 'not-found';
+    },
+
+    async counts() {
+      const all = await Promise.all(queues.map((queue) => queue.getJobCounts()));
+      const sum = (...states: string[]): number =>
+        all.flatMap((counts) => states.map((state) => counts[state] ?? 0)).reduce((a, b) => a + b, 0);
+      return {
+        waiting: sum('waiting', 'prioritized'),
+        active: sum('active'),
+        delayed: sum('delayed'),
+        failed: sum('failed'),
+      };
+    },
+
+    work: (handler, workOptions) => startWorker(deps, options, { handler, ...workOptions }),
+
+    async close() {
+      await Promise.all(queues.map((queue) => queue.close()));
+    },
+  };
+}
+
+function queueOf(lanes: Map<Lane, BullQueue>, job: Job): BullQueue {
+  const queue = lanes.get(laneOf(job));
+  if (!queue) throw new Error(`no lane for ${job.kind}`);
+  return queue;
+}
+
+/** Answers the id of the job that will do the work: `id`, or that of an earlier one it was merged into. */
+async function addTo(queue: BullQueue, id: string, job: Job, options: QueueOptions): Promise<string> {
+  const jobOptions = {
+    jobId: id,
+    priority: priorityOf(job),
+    attempts: options.attempts,
+    backoff: { type: 'custom' },
+    removeOnComplete: { age: options.keepFinishedMs / 1_000 },
+    removeOnFail: { age: KEEP_FAILED_SECONDS },
+    ...(await toDebounce(queue, job, options)),
+  };
+  const added = await queue.add(job.kind, { job }, jobOptions);
+  return added.id ?? id;
+}
+
+async function toDebounce(queue: BullQueue, job: Job, options: QueueOptions): Promise<JobsOptions> {
+  const mergeKey = mergeKeyOf(job);
+  if (mergeKey === null) return {};
+  const earlierId = await queue.getDeduplicationJobId(mergeKey);
+  const earlier = earlierId ? await queue.getJob(earlierId) : undefined;
+  const latest = earlier ? earlier.timestamp + options.debounceMaxMs : Number.POSITIVE_INFINITY;
+  return {
+    delay: Math.max(0, Math.min(options.debounceMs, latest - Date.now())),
+    deduplication: {
+      id: mergeKey,
+      keepLastIfActive: true,
+      // One that is delayed because it failed or had no place keeps its own time.
+      reschedule: !earlier || earlier.attemptsStarted === 0,
+    },
+  };
+}
+
+async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new RetryableError(`the queue did not answer within ${timeoutMs} ms`);
+    timer = setTimeout(() => reject(error), timeoutMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

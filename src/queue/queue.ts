@@ -1,0 +1,88 @@
+// The port of the queue: what the webhook adds to it and the worker takes from it.
+import type { Job } from './job.ts';
+
+export interface JobQueue {
+  /** Durable when it resolves. `merged`: an earlier job of the same merge key will do this work too. */
+  add(job: Job): Promise<{ id: string; merged: boolean }>;
+  /** Removes a waiting job; tells a running one to stop, in whichever process it runs. */
+  cancel(id: string, reason: string): Promise<'removed' | 'stopping' | 'not-found'>;
+  /** The job of this merge key that has not begun yet. */
+  waiting(mergeKey: string): Promise<{ id: string; job: Job } | null>;
+  counts(): Promise<QueueCounts>;
+  work(handler: JobHandler, options: WorkOptions): Promise<JobWorker>;
+  close(): Promise<void>;
+}
+
+export interface QueueCounts {
+  waiting: number;
+  active: number;
+  delayed: number;
+  failed: number;
+}
+
+/** Resolves when done. Throws `PermanentError` to fail for good; anything else is tried again with backoff. */
+export type JobHandler = (context: JobContext) => Promise<void>;
+
+export interface JobContext {
+  id: string;
+  job: Job;
+  /** 1 for the first try. Restarts after a crash or a handover do not count. */
+  attempt: number;
+  isLastAttempt: boolean;
+  /** Aborted with a `StopRequest`; the handler then saves what it has and throws the reason. */
+  signal: AbortSignal;
+}
+
+export interface WorkOptions {
+  /** Jobs of the work lane that run at once in this worker. */
+  concurrency: number;
+  /** Jobs of one project that run at once in all workers together. */
+  maxConcurrent(job: Job): number;
+  onError(error: Error): void;
+  onEnd?(context: JobContext, outcome: JobOutcome): void;
+}
+
+export type JobOutcome =
+  | { kind: 'done' }
+  | { kind: 'cancelled'; reason: string }
+  | { kind: 'handed-over' }
+  | { kind: 'parked' }
+  | { kind: 'failed'; error: Error; willRetry: boolean };
+
+export interface JobWorker {
+  /** Takes no new jobs, waits up to `graceMs` for the running ones, then hands them to other workers. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface QueueOptions {
+  debounceMs: number;
+  /** However many events follow each other, the first one waits no longer than this. */
+  debounceMaxMs: number;
+  attempts: number;
+  backoffMs: number;
+  backoffMaxMs: number;
+  /** A worker that was silent for this long is taken for dead, and its jobs go to others. */
+  lockMs: number;
+  /** How many dead workers one job may see. */
+  maxStalled: number;
+  keepFinishedMs: number;
+}
+
+/** Why a running job was told to stop. */
+export class StopRequest extends Error {
+  override readonly name = 'StopRequest';
+  readonly kind: 'cancelled' | 'shutdown' | 'lock-lost';
+
+  constructor(kind: StopRequest['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** The topic on which workers hear that a job of theirs shall stop. */
+export const STOP_TOPIC = 'stop-job';
+
+export interface StopMessage {
+  id: string;
+  reason: string;
+}

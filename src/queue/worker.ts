@@ -1,0 +1,179 @@
+import { Job as BullJob, DelayedError, UnrecoverableError } from 'bullmq';
+import { PermanentError, RetryableError } from '../errors.ts';
+import { type BullWorker, type BullWorkerOptions, createBullWorker, type Stored } from './backend.ts';
+import { LANES, type Lane, laneOf } from './job.ts';
+import type { QueueDependencies } from './open-queue.ts';
+import {
+  type JobContext,
+  type JobHandler,
+  type JobOutcome,
+  type JobWorker,
+  type QueueOptions,
+  STOP_TOPIC,
+  type StopMessage,
+  StopRequest,
+  type WorkOptions,
+} from './queue.ts';
+
+/** How long a job steps aside when its project has no free place. */
+const PARK_MS = 500;
+const SIGNALS_CONCURRENCY = 10;
+
+interface Running {
+  controller: AbortController;
+  done: Promise<unknown>;
+}
+
+export async function startWorker(
+  deps: QueueDependencies,
+  options: QueueOptions,
+  work: WorkOptions & { handler: JobHandler },
+): Promise<JobWorker> {
+  const running = new Map<string, Running>();
+  const shutdown = new StopRequest('shutdown', 'the worker is shutting down');
+  let stopping = false;
+
+  const unsubscribe = await deps.channel.subscribe(STOP_TOPIC, (message) => {
+    const { id, reason } = message as StopMessage;
+    running.get(id)?.controller.abort(new StopRequest('cancelled', reason));
+  });
+
+  const workers = LANES.map((lane) => {
+    const created = createBullWorker(
+      deps.database,
+      lane,
+      (job, token) => track(created.worker, job, token ?? ''),
+      toWorkerOptions(lane, options, work),
+    );
+    created.worker.on('error', work.onError);
+    created.worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids)
+        running.get(id)?.controller.abort(new StopRequest('lock-lost', 'another worker has this job now'));
+    });
+    return created;
+  });
+
+  function track(worker: BullWorker, job: BullJob<Stored>, token: string): Promise<void> {
+    const id = job.id ?? '';
+    const controller = new AbortController();
+    // BullMQ may still fetch one job after it was paused.
+    if (stopping) controller.abort(shutdown);
+    const done = runJob({ deps, options, work }, { worker, job, token, controller });
+    running.set(id, { controller, done: done.catch(() => undefined) });
+    return done.finally(() => running.delete(id));
+  }
+
+  return {
+    async stop(graceMs) {
+      stopping = true;
+      await Promise.all(workers.map(({ worker }) => worker.pause(true)));
+      const timer = setTimeout(() => {
+        for (const { controller } of running.values()) controller.abort(shutdown);
+      }, graceMs);
+      await Promise.all([...running.values()].map(({ done }) => done));
+      clearTimeout(timer);
+      await unsubscribe();
+      await Promise.all(workers.map(({ worker }) => worker.close()));
+      for (const { disconnect } of workers) disconnect();
+    },
+  };
+}
+
+interface Setting {
+  deps: QueueDependencies;
+  options: QueueOptions;
+  work: WorkOptions & { handler: JobHandler };
+}
+
+interface Taken {
+  worker: BullWorker;
+  job: BullJob<Stored>;
+  token: string;
+  controller: AbortController;
+}
+
+async function runJob(setting: Setting, taken: Taken): Promise<void> {
+  const { worker, job, token, controller } = taken;
+  const { work, options } = setting;
+  const context: JobContext = {
+    id: job.id ?? '',
+    job: job.data.job,
+    attempt: job.attemptsMade + 1,
+    isLastAttempt: job.attemptsMade + 1 >= options.attempts,
+    signal: controller.signal,
+  };
+  const end = (outcome: JobOutcome): void => work.onEnd?.(context, outcome);
+
+  // A stop request may have come before this process could hear it; then the stored job says so.
+  const cancelled = (await BullJob.fromId<Stored>(worker, context.id))?.data.cancelled;
+  if (cancelled) return end({ kind: 'cancelled', reason: cancelled });
+
+  const place = await takePlace(setting, context);
+  if (!place) {
+    end({ kind: 'parked' });
+    await job.moveToDelayed(Date.now() + Math.round(PARK_MS * (0.5 + Math.random())), token);
+    throw new DelayedError();
+  }
+
+  try {
+    controller.signal.throwIfAborted();
+    await work.handler(context);
+    end({ kind: 'done' });
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const stop = controller.signal.aborted ? (controller.signal.reason as StopRequest) : null;
+    if (stop?.kind === 'cancelled') return end({ kind: 'cancelled', reason: stop.message });
+    if (stop?.kind === 'shutdown') {
+      end({ kind: 'handed-over' });
+      await job.moveToDelayed(Date.now(), token);
+      throw new DelayedError();
+    }
+    const permanent = error instanceof PermanentError;
+    end({ kind: 'failed', error, willRetry: !permanent && !context.isLastAttempt });
+    throw permanent ? new UnrecoverableError(error.message) : error;
+  } finally {
+    await place.release();
+  }
+}
+
+/** A place among the project's running jobs, in all workers together; null when there is none free. */
+async function takePlace(
+  { deps, options, work }: Setting,
+  { id, job }: JobContext,
+): Promise<{ release(): Promise<void> } | null> {
+  if (laneOf(job) === 'signals') return { release: async () => undefined };
+  const lease = await deps.leases.acquire(`project-${job.project.id}`, {
+    holder: id,
+    ttlMs: options.lockMs,
+    limit: work.maxConcurrent(job),
+  });
+  if (!lease) return null;
+  const renewal = setInterval(
+    () => void deps.leases.renew(lease, options.lockMs).catch(work.onError),
+    options.lockMs / 3,
+  );
+  return {
+    async release() {
+      clearInterval(renewal);
+      // Unreleased, it runs out by itself; the job's own ending matters more.
+      await deps.leases.release(lease).catch(work.onError);
+    },
+  };
+}
+
+function toWorkerOptions(lane: Lane, options: QueueOptions, work: WorkOptions): BullWorkerOptions {
+  return {
+    concurrency: lane === 'work' ? work.concurrency : SIGNALS_CONCURRENCY,
+    lockDuration: options.lockMs,
+    stalledInterval: options.lockMs / 2,
+    maxStalledCount: options.maxStalled,
+    settings: { backoffStrategy: (attempt, _type, error) => toBackoff(attempt, error, options) },
+  };
+}
+
+function toBackoff(attempt: number, error: Error | undefined, options: QueueOptions): number {
+  const exponential = Math.min(options.backoffMs * 2 ** (attempt - 1), options.backoffMaxMs);
+  const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
+  // PostgreSQL takes whole milliseconds only.
+  return Math.round(Math.max(asked, exponential * (0.5 + Math.random() / 2)));
+}

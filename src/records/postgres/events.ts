@@ -1,0 +1,43 @@
+import type { PostgresDatabase } from '../../database/database.ts';
+import type { SeenEvents } from '../records.ts';
+
+export function createSeenEvents(database: PostgresDatabase): SeenEvents {
+  return {
+    async claim(keys, { now, holdMs }) {
+      // Sorted, so that two claims of the same keys can not wait for each other.
+      const sorted = [...new Set(keys)].sort();
+      const taken = new Error('taken');
+      try {
+        await database.transaction(async (sql) => {
+          for (const key of sorted) {
+            const { rows } = await sql.query(
+              `INSERT INTO hummingbird.seen_event AS seen (key, expires_at) VALUES ($1, $2)
+               ON CONFLICT (key) DO UPDATE SET expires_at = EXCLUDED.expires_at WHERE seen.expires_at <= $3
+               RETURNING key`,
+              [key, now + holdMs, now],
+            );
+            if (rows.length === 0) throw taken;
+          }
+        });
+        return true;
+      } catch (error) {
+        if (error === taken) return false;
+        throw error;
+      }
+    },
+
+    async remember(keys, { now, holdMs }) {
+      await database.pool.query(
+        `INSERT INTO hummingbird.seen_event (key, expires_at)
+         SELECT key, $2::bigint FROM unnest($1::text[]) AS t(key) ORDER BY key
+         ON CONFLICT (key) DO UPDATE SET expires_at = EXCLUDED.expires_at`,
+        [[...new Set(keys)], now + holdMs],
+      );
+      await database.pool.query('DELETE FROM hummingbird.seen_event WHERE expires_at <= $1', [now]);
+    },
+
+    async release(keys) {
+      await database.pool.query('DELETE FROM hummingbird.seen_event WHERE key = ANY($1::text[])', [keys]);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { PostgresDatabase } from '../../database/database.ts';
+import type { Records } from '../records.ts';
+import { createCauses } from './causes.ts';
+import { createChannel } from './channel.ts';
+import { createCosts } from './costs.ts';
+import { createSeenEvents } from './events.ts';
+import { createFeedback } from './feedback.ts';
+import { createLeases } from './leases.ts';
+import { createRuns } from './runs.ts';
+import { migrate } from './schema.ts';
+
+export async function createPostgresRecords(database: PostgresDatabase): Promise<Records> {
+  await migrate(database);
+  const channel = await createChannel(database);
+  return {
+    events: createSeenEvents(database),
+    runs: createRuns(database),
+    costs: createCosts(database),
+    leases: createLeases(database),
+    causes: createCauses(database),
+    feedback: createFeedback(database),
+    channel,
+    close: () => channel.close(),
+  };
+}

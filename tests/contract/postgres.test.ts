@@ -1,0 +1,6 @@
+import { postgres } from '../services/backends.ts';
+import { queueContract } from './queue-contract.ts';
+import { recordsContract } from './records-contract.ts';
+
+recordsContract(postgres);
+queueContract(postgres);

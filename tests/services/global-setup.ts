@@ -1,0 +1,34 @@
+// Starts the servers the tests need, once for the whole run, and stops them afterwards.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    redisUrl: string | null;
+    postgresUrl: string | null;
+    /** A fresh PGlite folder to copy: making one takes seconds, copying it does not. */
+    pgliteTemplate: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const template = mkdtempSync(join(tmpdir(), 'hummingbird-template-'));
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres(), makeTemplate(template)]);
+  project.provide('redisUrl', redis?.url ?? null);
+  project.provide('postgresUrl', postgres?.url ?? null);
+  project.provide('pgliteTemplate', template);
+  return async () => {
+    await Promise.all([redis?.stop(), postgres?.stop()]);
+    rmSync(template, { recursive: true, force: true });
+  };
+}
+
+async function makeTemplate(folder: string): Promise<void> {
+  const pglite = await PGlite.create(folder);
+  await pglite.close();
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { readSecrets } from '../../../src/config/config.ts';
+import { errorOf, load } from './problems.ts';
+
+const config = load('');
+const token = 'a-webhook-token-of-some-length';
+const key = Buffer.alloc(32, 7);
+const signingToken = `whsec_${key.toString('base64')}`;
+
+describe('what is needed', () => {
+  it('comes out of the variables that the config names', () => {
+    const custom = load('gitlab: { readTokenEnv: MY_READ, writeTokenEnv: MY_WRITE }');
+    const env = { MY_READ: ' read\n', MY_WRITE: 'write', GITLAB_READ_TOKEN: 'not asked for' };
+
+    const secrets = readSecrets(custom, { gitlabRead: true, gitlabWrite: true }, env);
+
+    // What was asked for is typed as present.
+    const tokens: string[] = [secrets.gitlabReadToken, secrets.gitlabWriteToken];
+    expect(tokens).toEqual(['read', 'write']);
+    expect(secrets.warnings).toEqual([]);
+  });
+
+  it('is reported with all that is missing at once, and how to make it', () => {
+    const env = { GITLAB_READ_TOKEN: '  ', HUMMINGBIRD_QUEUE_URL: 'mysql://hunter2@db' };
+    const needs = { gitlabRead: true, gitlabWrite: true, webhook: true, models: true };
+
+    const error = errorOf(() => readSecrets(config, needs, env));
+
+    expect(error.problems.map(({ path }) => path)).toEqual([
+      'gitlab.readTokenEnv',
+      'gitlab.writeTokenEnv',
+      'webhook',
+      'queue.urlEnv',
+      'models.main[0].apiKeyEnv',
+      'models.side[0].apiKeyEnv',
+    ]);
+    expect(error.message).toMatch(/GITLAB_READ_TOKEN is not set.*scope read_api/);
+    expect(error.message).toMatch(/GITLAB_WRITE_TOKEN is not set.*scope api/);
+    expect(error.message).toMatch(/ANTHROPIC_API_KEY is not set/);
+    expect(error.message).not.toContain('hunter2');
+  });
+
+  it('is only what the caller asks for', () => {
+    expect(readSecrets(config, {}, {})).toEqual({
+      gitlabReadToken: undefined,
+      gitlabWriteToken: undefined,
+      webhookTokens: [],
+      webhookSigningKeys: [],
+      queueUrl: 'pglite:.hummingbird/db',
+      modelKeys: new Map(),
+      konfluxToken: undefined,
+      testingFarmToken: undefined,
+      warnings: [],
+    });
+  });
+});
+
+it('allows one token for reading and writing, with a warning that does not repeat it', () => {
+  const env = { GITLAB_READ_TOKEN: 'glpat-same', GITLAB_WRITE_TOKEN: 'glpat-same' };
+
+  const { warnings } = readSecrets(config, { gitlabRead: true, gitlabWrite: true }, env);
+
+  expect(warnings).toEqual([expect.stringContaining('GITLAB_READ_TOKEN and GITLAB_WRITE_TOKEN')]);
+  expect(warnings.join()).not.toContain('glpat-same');
+});
+
+describe('webhook secrets', () => {
+  const read = (env: NodeJS.ProcessEnv) => readSecrets(config, { webhook: true }, env);
+
+  it('are refused if there is none at all', () => {
+    const { problems } = errorOf(() => read({ HUMMINGBIRD_WEBHOOK_TOKEN: '' }));
+
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toMatch(/^no webhook secret: none of HUMMINGBIRD_WEBHOOK_TOKEN, /);
+  });
+
+  it('can be rotated: the new and the previous one are both accepted', () => {
+    const env = { HUMMINGBIRD_WEBHOOK_TOKEN: token, HUMMINGBIRD_WEBHOOK_TOKEN_PREVIOUS: `${token}-old` };
+
+    expect(read(env).webhookTokens).toEqual([token, `${token}-old`]);
+  });
+
+  it('can be a signing token alone, which comes out decoded', () => {
+    const secrets = read({ HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN_PREVIOUS: signingToken });
+
+    expect(secrets.webhookTokens).toEqual([]);
+    expect(secrets.webhookSigningKeys).toEqual([key]);
+  });
+
+  it('take a token of 16 characters', () => {
+    expect(read({ HUMMINGBIRD_WEBHOOK_TOKEN: 'sixteen-letters!' }).webhookTokens).toEqual([
+      'sixteen-letters!',
+    ]);
+  });
+
+  it('take a signing key of 24 bytes, and none of 23', () => {
+    const withBytes = (count: number) => `whsec_${Buffer.alloc(count, 1).toString('base64')}`;
+
+    expect(read({ HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: withBytes(24) }).webhookSigningKeys[0]).toHaveLength(24);
+    expect(() => read({ HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: withBytes(23) })).toThrow(/at least 24 bytes/);
+  });
+
+  it.each([
+    ['a short token', { HUMMINGBIRD_WEBHOOK_TOKEN: 'fifteen-letters' }, 'webhook.tokenEnvs[0]'],
+    [
+      'no prefix',
+      { HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: key.toString('base64') },
+      'webhook.signingTokenEnvs[0]',
+    ],
+    [
+      'no base64',
+      { HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: `whsec_${'*'.repeat(44)}` },
+      'webhook.signingTokenEnvs[0]',
+    ],
+  ])('are refused one by one, unrepeated, even if another is good: %s', (_, env, path) => {
+    const error = errorOf(() => read({ HUMMINGBIRD_WEBHOOK_TOKEN_PREVIOUS: token, ...env }));
+
+    expect(error.problems).toMatchObject([{ path }]);
+    expect(error.message).toContain(Object.keys(env)[0]);
+    expect(error.message).not.toContain(Object.values(env)[0]);
+  });
+
+  it('do not trouble a caller who takes no webhooks', () => {
+    const env = { HUMMINGBIRD_WEBHOOK_TOKEN: 'short', HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: 'wrong' };
+
+    expect(readSecrets(config, {}, env)).toMatchObject({ webhookTokens: [], webhookSigningKeys: [] });
+  });
+});
+
+it('lets the environment win for the address of the queue, password and all', () => {
+  const custom = load('queue: { url: "redis://redis:6379", urlEnv: MY_QUEUE }');
+
+  expect(readSecrets(custom, {}, { MY_QUEUE: 'rediss://:pw@redis:6380' }).queueUrl).toBe(
+    'rediss://:pw@redis:6380',
+  );
+  expect(readSecrets(custom, {}, { MY_QUEUE: '' }).queueUrl).toBe('redis://redis:6379');
+});
+
+describe('model keys', () => {
+  const chains = load(`models:
+  main:
+    - { provider: anthropic, model: a }
+    - { provider: openai, model: b, apiKeyEnv: OPENAI_API_KEY }
+  side:
+    - { provider: openai, model: c, baseUrl: "http://localhost:11434/v1" }
+`);
+
+  it('may be missing where a chain has another model, with a warning', () => {
+    const secrets = readSecrets(chains, { models: true }, { OPENAI_API_KEY: 'k' });
+
+    expect(secrets.modelKeys).toEqual(new Map([['OPENAI_API_KEY', 'k']]));
+    expect(secrets.warnings).toEqual([
+      'ANTHROPIC_API_KEY is not set: models.main[0].apiKeyEnv is left out of the chain',
+    ]);
+  });
+
+  it('are a problem where a chain has none, but not for a server without keys', () => {
+    const { problems } = errorOf(() => readSecrets(chains, { models: true }, {}));
+
+    expect(problems.map(({ path }) => path)).toEqual(['models.main[0].apiKeyEnv']);
+    expect(problems[0]?.message).toContain('ANTHROPIC_API_KEY or OPENAI_API_KEY');
+  });
+});
+
+describe('tokens of other sources', () => {
+  it('are needed where an address or a variable is named', () => {
+    const custom = load(
+      'sources: { konflux: { clusterUrl: "https://k8s" }, testingFarm: { tokenEnv: FARM } }',
+    );
+
+    expect(
+      errorOf(() => readSecrets(custom, { sources: true }, {})).problems.map(({ path }) => path),
+    ).toEqual(['sources.konflux.tokenEnv', 'sources.testingFarm.tokenEnv']);
+    expect(readSecrets(custom, { sources: true }, { KONFLUX_TOKEN: 'k', FARM: 'f' })).toMatchObject({
+      konfluxToken: 'k',
+      testingFarmToken: 'f',
+    });
+  });
+
+  it('are not needed in the cluster itself, nor where no variable is named', () => {
+    const custom = load('sources: { konflux: {}, testingFarm: {} }');
+
+    expect(readSecrets(custom, { sources: true }, {})).toMatchObject({ konfluxToken: undefined });
+  });
+});
