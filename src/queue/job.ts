@@ -13,7 +13,8 @@ export interface AnalyzeJob {
   /** External pipelines do not say whose they are: the merge request is then found by its commit. */
   mrIid: number | null;
   sha: string;
-  pipelineId: number;
+  /** The pipeline of a fork's merge request may have run in the fork. */
+  pipeline: { id: number; projectId: number };
 }
 
 /** A person wrote in a thread, or called the agent by name. */
@@ -24,6 +25,8 @@ export interface ReplyJob {
   noteId: number;
   discussionId: string | null;
   authorId: number;
+  /** The note calls the agent by name, so it is meant in whatever thread it stands. */
+  mentioned: boolean;
 }
 
 /** A person judged a note of the agent. */

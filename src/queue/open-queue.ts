@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { JobsOptions } from 'bullmq';
 import type { Database } from '../database/database.ts';
-import { RetryableError } from '../errors.ts';
 import type { Channel, Leases } from '../records/records.ts';
 import { type BullQueue, createBullQueue, prepareBackend } from './backend.ts';
 import { type Job, LANES, type Lane, laneOf, mergeKeyOf, priorityOf } from './job.ts';
 import { type JobQueue, type QueueOptions, STOP_TOPIC, type StopMessage } from './queue.ts';
 import { startWorker } from './worker.ts';
 
-/** Answering the webhook may not wait for a backend that hangs. */
-const ADD_TIMEOUT_MS = 2_000;
 const KEEP_FAILED_SECONDS = 30 * 24 * 3_600;
 
 export interface QueueDependencies {
@@ -30,9 +27,9 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
   const queues = [...lanes.values()];
 
   return {
-    async add(job) {
-      const id = `${job.kind}-${randomUUID()}`;
-      const added = await withDeadline(addTo(queueOf(lanes, job), id, job, options), ADD_TIMEOUT_MS);
+    async add(job, eventKey) {
+      const id = toJobId(job, eventKey);
+      const added = await addTo(queueOf(lanes, job), id, job, options);
       return { id: added, merged: added !== id };
     },
 
@@ -85,6 +82,12 @@ function queueOf(lanes: Map<Lane, BullQueue>, job: Job): BullQueue {
   return queue;
 }
 
+/** Merged jobs are told apart by their merge key, and BullMQ must not meet an old one under a new one's id. */
+function toJobId(job: Job, eventKey: string): string {
+  if (mergeKeyOf(job) !== null) return `${job.kind}-${randomUUID()}`;
+  return `${job.kind}-${createHash('sha256').update(eventKey).digest('hex').slice(0, 32)}`;
+}
+
 /** Answers the id of the job that will do the work: `id`, or that of an earlier one it was merged into. */
 async function addTo(queue: BullQueue, id: string, job: Job, options: QueueOptions): Promise<string> {
   const jobOptions = {
@@ -115,13 +118,4 @@ async function toDebounce(queue: BullQueue, job: Job, options: QueueOptions): Pr
       reschedule: !earlier || earlier.attemptsStarted === 0,
     },
   };
-}
-
-async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new RetryableError(`the queue did not answer within ${timeoutMs} ms`);
-    timer = setTimeout(() => reject(error), timeoutMs);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

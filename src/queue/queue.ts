@@ -2,8 +2,11 @@
 import type { Job } from './job.ts';
 
 export interface JobQueue {
-  /** Durable when it resolves. `merged`: an earlier job of the same merge key will do this work too. */
-  add(job: Job): Promise<{ id: string; merged: boolean }>;
+  /**
+   * Durable when it resolves. Adding the same `eventKey` again does not make a second job.
+   * `merged`: an earlier job of the same merge key will do this work too.
+   */
+  add(job: Job, eventKey: string): Promise<{ id: string; merged: boolean }>;
   /** Removes a waiting job; tells a running one to stop, in whichever process it runs. */
   cancel(id: string, reason: string): Promise<'removed' | 'stopping' | 'not-found'>;
   /** The job of this merge key that has not begun yet. */

@@ -12,8 +12,11 @@ export interface Records {
 
 /** Which webhook events were taken already. One event has several keys; any of them known means known. */
 export interface SeenEvents {
-  /** Takes all keys for `holdMs`, unless one of them is taken: of many callers exactly one gets `true`. */
-  claim(keys: string[], hold: { now: number; holdMs: number }): Promise<boolean>;
+  /**
+   * Takes all keys for `holdMs`, unless one of them is taken: of many callers exactly one gets 'claimed'.
+   * 'held': somebody claimed it and may still fail; 'known': it was remembered.
+   */
+  claim(keys: string[], hold: { now: number; holdMs: number }): Promise<'claimed' | 'held' | 'known'>;
   /** The event is safely queued: keep its keys for long. */
   remember(keys: string[], hold: { now: number; holdMs: number }): Promise<void>;
   /** The event could not be queued: let the next delivery have it. */

@@ -45,18 +45,33 @@ export function queueContract(backend: Backend): void {
       const seen: Job[] = [];
       await work(opened, async ({ job }) => void seen.push(job));
       const job = analysis({ mrIid: null });
-      const { merged } = await opened.queue.add(job);
+      const { merged } = await opened.queue.add(job, nextKey());
       await expect.poll(() => seen).toEqual([job]);
       expect(merged).toBe(false);
     });
 
+    test('the same event again makes no second job, also when the first has ended', async () => {
+      const opened = await open();
+      const seen: string[] = [];
+      await work(opened, async ({ id }) => void seen.push(id));
+      const added = await Promise.all([1, 2, 3].map(() => opened.queue.add(reply(), 'note-1244')));
+      expect(new Set(added.map(({ id }) => id)).size).toBe(1);
+      await expect.poll(() => seen).toHaveLength(1);
+      await opened.queue.add(reply(), 'note-1244');
+      await opened.queue.add(reply(), 'note-1245');
+      await expect.poll(() => seen).toHaveLength(2);
+      expect(new Set(seen).size).toBe(2);
+    });
+
     test('twenty events of one merge request at once become one job', async () => {
       const opened = await open({ debounceMs: 300, debounceMaxMs: 1_000 });
-      const added = await Promise.all(Array.from({ length: 20 }, () => opened.queue.add(analysis())));
+      const added = await Promise.all(
+        Array.from({ length: 20 }, () => opened.queue.add(analysis(), nextKey())),
+      );
       expect(new Set(added.map(({ id }) => id)).size).toBe(1);
       expect(added.filter(({ merged }) => !merged)).toHaveLength(1);
       expect(await opened.queue.counts()).toMatchObject({ delayed: 1, waiting: 0, active: 0 });
-      await opened.queue.add(analysis({ mrIid: 8 }));
+      await opened.queue.add(analysis({ mrIid: 8 }), nextKey());
       expect(await opened.queue.counts()).toMatchObject({ delayed: 2 });
     });
 
@@ -65,7 +80,7 @@ export function queueContract(backend: Backend): void {
       const starts: number[] = [];
       await work(opened, async () => void starts.push(Date.now()));
       const added = Date.now();
-      await opened.queue.add(analysis());
+      await opened.queue.add(analysis(), nextKey());
       await expect.poll(() => starts).toHaveLength(1);
       expect((starts[0] ?? 0) - added).toBeGreaterThanOrEqual(590);
       expect((starts[0] ?? 0) - added).toBeLessThan(2_500);
@@ -77,7 +92,7 @@ export function queueContract(backend: Backend): void {
       await work(opened, async () => void starts.push(Date.now()));
       const first = Date.now();
       while (starts.length === 0 && Date.now() - first < 5_000) {
-        await opened.queue.add(analysis());
+        await opened.queue.add(analysis(), nextKey());
         await sleep(150);
       }
       const waited = (starts[0] ?? Number.POSITIVE_INFINITY) - first;
@@ -93,9 +108,9 @@ export function queueContract(backend: Backend): void {
         starts.push(id);
         if (starts.length === 1) await gate.promise;
       });
-      await opened.queue.add(analysis());
+      await opened.queue.add(analysis(), nextKey());
       await expect.poll(() => starts).toHaveLength(1);
-      const late = await Promise.all([1, 2, 3].map(() => opened.queue.add(analysis())));
+      const late = await Promise.all([1, 2, 3].map(() => opened.queue.add(analysis(), nextKey())));
       expect(late.every(({ merged }) => merged)).toBe(true);
       gate.resolve();
       await expect.poll(() => starts).toHaveLength(2);
@@ -112,7 +127,7 @@ export function queueContract(backend: Backend): void {
         tries.push({ attempt, at: Date.now() });
         if (attempt < 3) throw new RetryableError('not yet');
       });
-      await opened.queue.add(reply());
+      await opened.queue.add(reply(), nextKey());
       await expect.poll(() => tries.length, { timeout: 5_000 }).toBe(3);
       expect(tries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
       const [a, b, c] = tries.map(({ at }) => at) as [number, number, number];
@@ -127,7 +142,7 @@ export function queueContract(backend: Backend): void {
         tries.push(Date.now());
         if (attempt === 1) throw new RetryableError('busy', { retryAfterMs: 700 });
       });
-      await opened.queue.add(reply());
+      await opened.queue.add(reply(), nextKey());
       await expect.poll(() => tries.length, { timeout: 5_000 }).toBe(2);
       expect((tries[1] ?? 0) - (tries[0] ?? 0)).toBeGreaterThanOrEqual(690);
     });
@@ -139,8 +154,8 @@ export function queueContract(backend: Backend): void {
         tries.push({ kind: job.kind, last: isLastAttempt });
         throw job.kind === 'reply' ? new PermanentError('gone') : new Error('away');
       });
-      await opened.queue.add(reply());
-      await opened.queue.add(analysis());
+      await opened.queue.add(reply(), nextKey());
+      await opened.queue.add(analysis(), nextKey());
       await expect.poll(async () => (await opened.queue.counts()).failed).toBe(2);
       expect(tries.filter(({ kind }) => kind === 'reply')).toHaveLength(1);
       expect(tries.filter(({ kind }) => kind === 'analyze').map(({ last }) => last)).toEqual([
@@ -155,8 +170,8 @@ export function queueContract(backend: Backend): void {
     test('replies go before automatic jobs', async () => {
       const opened = await open();
       const order: string[] = [];
-      for (const mrIid of [1, 2, 3]) await opened.queue.add(analysis({ mrIid }));
-      await opened.queue.add(reply());
+      for (const mrIid of [1, 2, 3]) await opened.queue.add(analysis({ mrIid }), nextKey());
+      await opened.queue.add(reply(), nextKey());
       await expect.poll(() => opened.queue.counts()).toMatchObject({ waiting: 4 });
       await work(opened, async ({ job }) => void order.push(job.kind), { concurrency: 1 });
       await expect.poll(() => order).toHaveLength(4);
@@ -174,15 +189,18 @@ export function queueContract(backend: Backend): void {
         },
         { concurrency: 1 },
       );
-      await opened.queue.add(analysis());
+      await opened.queue.add(analysis(), nextKey());
       await expect.poll(() => seen).toEqual(['analyze']);
-      await opened.queue.add({
-        kind: 'mr-changed',
-        project: { id: 5, path: 'group/app' },
-        mrIid: 7,
-        change: 'pushed',
-        sha: 'b'.repeat(40),
-      });
+      await opened.queue.add(
+        {
+          kind: 'mr-changed',
+          project: { id: 5, path: 'group/app' },
+          mrIid: 7,
+          change: 'pushed',
+          sha: 'b'.repeat(40),
+        },
+        nextKey(),
+      );
       await expect.poll(() => seen).toEqual(['analyze', 'mr-changed']);
     });
 
@@ -190,7 +208,7 @@ export function queueContract(backend: Backend): void {
       const opened = await open();
       const running = gauge();
       await work(opened, () => running.during(80), { concurrency: 2 });
-      for (let mrIid = 1; mrIid <= 6; mrIid += 1) await opened.queue.add(analysis({ mrIid }));
+      for (let mrIid = 1; mrIid <= 6; mrIid += 1) await opened.queue.add(analysis({ mrIid }), nextKey());
       await expect.poll(() => running.finished, { timeout: 10_000 }).toBe(6);
       expect(running.peak).toBe(2);
     });
@@ -204,8 +222,8 @@ export function queueContract(backend: Backend): void {
       await work(opened, handler, { maxConcurrent: ({ project }) => (project.id === 5 ? 1 : 10) });
       await work(second, handler, { maxConcurrent: ({ project }) => (project.id === 5 ? 1 : 10) });
       for (let mrIid = 1; mrIid <= 4; mrIid += 1) {
-        await opened.queue.add(analysis({ mrIid }));
-        await opened.queue.add(analysis({ mrIid, project: { id: 6, path: 'group/other' } }));
+        await opened.queue.add(analysis({ mrIid }), nextKey());
+        await opened.queue.add(analysis({ mrIid, project: { id: 6, path: 'group/other' } }), nextKey());
       }
       await expect.poll(() => [limited.finished, free.finished], { timeout: 15_000 }).toEqual([4, 4]);
       expect(limited.peak).toBe(1);
@@ -214,12 +232,12 @@ export function queueContract(backend: Backend): void {
 
     test('a waiting job is found by its merge key and can be taken back', async () => {
       const opened = await open({ debounceMs: 60_000, debounceMaxMs: 60_000 });
-      const { id } = await opened.queue.add(analysis());
+      const { id } = await opened.queue.add(analysis(), nextKey());
       expect(await opened.queue.waiting('analyze-5-mr7')).toEqual({ id, job: analysis() });
       expect(await opened.queue.cancel(id, 'merged')).toBe('removed');
       expect(await opened.queue.waiting('analyze-5-mr7')).toBeNull();
       expect(await opened.queue.cancel(id, 'merged')).toBe('not-found');
-      expect((await opened.queue.add(analysis())).merged).toBe(false);
+      expect((await opened.queue.add(analysis(), nextKey())).merged).toBe(false);
     });
 
     test('a cancelled job ends at once, is not tried again, and does not count as failed', async () => {
@@ -231,7 +249,7 @@ export function queueContract(backend: Backend): void {
         started.push(id);
         return untilAborted(signal);
       });
-      const { id } = await opened.queue.add(reply());
+      const { id } = await opened.queue.add(reply(), nextKey());
       await expect.poll(() => started).toEqual([id]);
       expect(await second.queue.cancel(id, 'a new commit was pushed')).toBe('stopping');
       await expect
@@ -247,7 +265,7 @@ export function queueContract(backend: Backend): void {
       const opened = await open();
       const other = await startProcess(opened.address);
       cleanups.push(() => other.end());
-      const { id } = await opened.queue.add(analysis());
+      const { id } = await opened.queue.add(analysis(), nextKey());
       await other.said({ event: 'started', id, attempt: 1 });
       const before = Date.now();
       expect(await opened.queue.cancel(id, 'closed')).toBe('stopping');
@@ -258,7 +276,7 @@ export function queueContract(backend: Backend): void {
     test('a job survives three workers that die under it, and its tries are not used up', async () => {
       const address = await backend.create();
       const opened = await openAll(address, { attempts: 1 });
-      const { id } = await opened.queue.add(analysis());
+      const { id } = await opened.queue.add(analysis(), nextKey());
       await opened.close();
       for (let death = 0; death < 3; death += 1) {
         const other = await startProcess(address);
@@ -276,7 +294,10 @@ export function queueContract(backend: Backend): void {
     test('jobs that wait when everything stops are there after the restart', async () => {
       const address = await backend.create();
       const before = await openAll(address);
-      const added = [await before.queue.add(analysis()), await before.queue.add(reply())];
+      const added = [
+        await before.queue.add(analysis(), nextKey()),
+        await before.queue.add(reply(), nextKey()),
+      ];
       await before.close();
       const after = await openAll(address);
       cleanups.push(() => after.close());
@@ -293,8 +314,8 @@ export function queueContract(backend: Backend): void {
         started.push(job.kind);
         return job.kind === 'reply' ? gate.promise : untilAborted(signal);
       });
-      await opened.queue.add(reply());
-      await opened.queue.add(analysis());
+      await opened.queue.add(reply(), nextKey());
+      await opened.queue.add(analysis(), nextKey());
       await expect.poll(() => started).toHaveLength(2);
       const stopping = worker.stop(300);
       gate.resolve();
@@ -317,7 +338,7 @@ function analysis(job: Partial<AnalyzeJob> = {}): AnalyzeJob {
     project: { id: 5, path: 'group/app' },
     mrIid: 7,
     sha: 'a'.repeat(40),
-    pipelineId: 31,
+    pipeline: { id: 31, projectId: 5 },
     ...job,
   };
 }
@@ -330,7 +351,14 @@ function reply(): ReplyJob {
     noteId: 1244,
     discussionId: 'd1',
     authorId: 3,
+    mentioned: false,
   };
+}
+
+let keys = 0;
+function nextKey(): string {
+  keys += 1;
+  return `event-${keys}`;
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {

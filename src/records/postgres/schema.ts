@@ -22,7 +22,8 @@ const MIGRATIONS = [
   `
   CREATE TABLE hummingbird.seen_event (
     key text PRIMARY KEY,
-    expires_at bigint NOT NULL
+    expires_at bigint NOT NULL,
+    remembered boolean NOT NULL DEFAULT false
   );
   CREATE INDEX ON hummingbird.seen_event (expires_at);
 

@@ -2,17 +2,22 @@ import type { RedisDatabase } from '../../database/database.ts';
 import type { SeenEvents } from '../records.ts';
 import { createScript } from './script.ts';
 
+// The value is when it runs out, with a mark when the event is remembered.
 const CLAIM = `
-local now, hold = tonumber(ARGV[1]), tonumber(ARGV[2])
+local now, hold, held = tonumber(ARGV[1]), tonumber(ARGV[2]), false
 for _, key in ipairs(KEYS) do
-  local expires = redis.call('GET', key)
-  if expires and tonumber(expires) > now then return 0 end
+  local value = redis.call('GET', key)
+  if value and tonumber(string.match(value, '%d+')) > now then
+    if string.sub(value, -1) == '!' then return 'known' end
+    held = true
+  end
 end
+if held then return 'held' end
 for _, key in ipairs(KEYS) do redis.call('SET', key, now + hold, 'PX', hold) end
-return 1`;
+return 'claimed'`;
 
 const REMEMBER = `
-for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1] + ARGV[2], 'PX', ARGV[2]) end`;
+for _, key in ipairs(KEYS) do redis.call('SET', key, (ARGV[1] + ARGV[2]) .. '!', 'PX', ARGV[2]) end`;
 
 export function createSeenEvents(database: RedisDatabase): SeenEvents {
   const claim = createScript(database, CLAIM);
@@ -20,7 +25,8 @@ export function createSeenEvents(database: RedisDatabase): SeenEvents {
   const release = createScript(database, `redis.call('DEL', unpack(KEYS))`);
   const toKeys = (keys: string[]): string[] => keys.map((key) => `seen:${key}`);
   return {
-    claim: async (keys, { now, holdMs }) => (await claim(toKeys(keys), [now, holdMs])) === 1,
+    claim: async (keys, { now, holdMs }) =>
+      (await claim(toKeys(keys), [now, holdMs])) as 'claimed' | 'held' | 'known',
     remember: async (keys, { now, holdMs }) => void (await remember(toKeys(keys), [now, holdMs])),
     release: async (keys) => void (await release(toKeys(keys), [])),
   };

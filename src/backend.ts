@@ -1,0 +1,102 @@
+// Database, records and queue together: what the service needs and what may be away for a while.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from './config/config.ts';
+import type { Database } from './database/database.ts';
+import { openDatabase } from './database/open-database.ts';
+import { PermanentError, RetryableError } from './errors.ts';
+import { openQueue } from './queue/open-queue.ts';
+import type { JobQueue } from './queue/queue.ts';
+import { openRecords } from './records/open-records.ts';
+import type { Records } from './records/records.ts';
+
+export interface Backend {
+  database: Database;
+  records: Records;
+  queue: JobQueue;
+  close(): Promise<void>;
+}
+
+export interface BackendConnection {
+  /** Throws `RetryableError` while there is none. */
+  current(): Backend;
+  /** Called once, when the first connection is there. */
+  whenConnected(use: (backend: Backend) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+const RETRY_MS = 2_000;
+
+/**
+ * Tries once, and then, if the backend is only away, in the background: webhooks can be taken meanwhile.
+ * What a person has to mend is thrown at once.
+ */
+export async function connectBackend(
+  url: string,
+  config: Config['queue'],
+  log: Logger,
+): Promise<BackendConnection> {
+  const stopping = new AbortController();
+  const connected = Promise.withResolvers<Backend>();
+  let backend: Backend | undefined;
+
+  const tryOnce = async (): Promise<boolean> => {
+    try {
+      backend = await openBackend(url, config, log);
+      connected.resolve(backend);
+      return true;
+    } catch (error) {
+      if (error instanceof PermanentError) throw error;
+      log.error({ err: error }, 'queue backend is away, trying again');
+      return false;
+    }
+  };
+
+  const keepTrying = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted || (await tryOnce())) return;
+    }
+  };
+
+  const trying = (await tryOnce()) ? Promise.resolve() : keepTrying();
+  trying.catch(connected.reject);
+
+  return {
+    current() {
+      if (!backend) throw new RetryableError('the queue backend is not connected yet');
+      return backend;
+    },
+    async whenConnected(use) {
+      await use(await connected.promise);
+    },
+    async close() {
+      stopping.abort();
+      await trying.catch(() => undefined);
+      await backend?.close();
+    },
+  };
+}
+
+async function openBackend(url: string, config: Config['queue'], log: Logger): Promise<Backend> {
+  const onError = (error: Error): void => log.warn({ err: error }, 'queue backend error');
+  const database = await openDatabase(url, { keyPrefix: config.keyPrefix, onError });
+  try {
+    const records = await openRecords(database);
+    const deps = { database, leases: records.leases, channel: records.channel, onError };
+    const queue = await openQueue(deps, config);
+    return {
+      database,
+      records,
+      queue,
+      async close() {
+        await queue.close();
+        await records.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

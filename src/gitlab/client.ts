@@ -1,0 +1,114 @@
+import type { Readable } from 'node:stream';
+import { formatQuery } from '@gitbeaker/requester-utils';
+import { Gitlab } from '@gitbeaker/rest';
+import { PermanentError } from '../errors.ts';
+import { createAgent } from './agent.ts';
+import { contentTypeOf, readAnswer } from './answer.ts';
+import { toApiUrl, toBaseUrl, withoutSlashes } from './api-url.ts';
+import { toBodyStream } from './body-stream.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Answer, createExchange, describe, type GitlabRequest } from './exchange.ts';
+import { fromBrokenConnection } from './failure.ts';
+import { createLimiter } from './limiter.ts';
+import { createRequester } from './requester.ts';
+import { createSend, type GitlabLog, type Send } from './send.ts';
+
+export interface GitlabClientOptions {
+  /** As people open it in the browser; a path below the host is fine. */
+  url: string;
+  token: string;
+  /** PEM file with authorities to believe in addition to Node's own. */
+  caFile?: string;
+  /** The longest silence: before an answer begins, and within it. Not a limit on the whole. */
+  timeoutMs: number;
+  maxRequestsPerMinute: number;
+  log?: GitlabLog;
+  clock?: Clock;
+}
+
+/**
+ * Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason.
+ * Who pages with `all()` should pass `perPage: 100` and `maxPages`: gitbeaker follows `next` for ever
+ * otherwise, and heeds `maxPages` only when `perPage` is given too.
+ */
+export interface GitlabClient {
+  readonly api: Gitlab;
+  /** Job logs and artifacts: `path` is below `/api/v4`. Read the body to its end, or destroy it. */
+  stream(path: string, options?: StreamOptions): Promise<GitlabStream>;
+  /** One cheap try: is GitLab there, and does it take our token? */
+  ping(signal?: AbortSignal): Promise<void>;
+  /** The same client, its requests bound to this signal; gitbeaker's calls take none of their own. */
+  withSignal(signal: AbortSignal): GitlabClient;
+  /** Ends all connections at once, for every view of this client; stop the work first. */
+  close(): Promise<void>;
+}
+
+export interface StreamOptions {
+  signal?: AbortSignal | undefined;
+  searchParams?: Record<string, unknown>;
+}
+
+export interface GitlabStream {
+  body: Readable;
+  headers: Record<string, string>;
+  status: number;
+}
+
+export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
+  const { token, timeoutMs, caFile, log, clock = systemClock } = options;
+  const base = toBaseUrl(options.url);
+  if (!/^[!-~]+$/.test(token)) throw new PermanentError('The GitLab token is empty or has blanks in it');
+
+  const agent = createAgent({ timeoutMs, ...(caFile !== undefined && { caFile }) });
+  const exchange = createExchange(agent, base.origin, token);
+  const limiter = createLimiter(options.maxRequestsPerMinute, clock);
+  const send = createSend({ exchange, limiter, clock, token, log });
+  return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);
+}
+
+interface Shared {
+  host: string;
+  send: Send;
+  close(): Promise<void>;
+}
+
+function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClient {
+  const { host, send, close } = shared;
+  const toRequest = (path: string, signal: AbortSignal | undefined, query = ''): GitlabRequest => ({
+    method: 'GET',
+    url: toApiUrl(`${host}/api/v4`, path, query),
+    signal: eitherOf(bound, signal),
+  });
+
+  return {
+    // No token for gitbeaker, it is added on the wire; and no timer: its timeout would cover all pages
+    // of a list together.
+    api: new Gitlab({ host, requesterFn: createRequester(send, bound), queryTimeout: null }),
+    async stream(path, { signal, searchParams } = {}) {
+      const request = { ...toRequest(path, signal, formatQuery(searchParams)), mayLeaveGitlab: true };
+      return send(request, async (answer) => toStream(request, answer));
+    },
+    async ping(signal) {
+      const request = { ...toRequest('version', signal), maxTries: 1 };
+      await send(request, (answer) => readAnswer(answer, describe(request)));
+    },
+    withSignal: (signal) => createView(shared, eitherOf(bound, signal)),
+    close,
+  };
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
+}
+
+async function toStream(request: GitlabRequest, answer: Answer): Promise<GitlabStream> {
+  const what = describe(request);
+  if (answer.isForeign && contentTypeOf(answer) === 'text/html') {
+    await answer.body.dump();
+    throw new PermanentError(`${what} was redirected to a web page, perhaps a login. Check GitLab's URL`);
+  }
+  const body = toBodyStream(answer.body, (error) =>
+    request.signal?.aborted ? request.signal.reason : fromBrokenConnection('GET', what, error).error,
+  );
+  return { body, headers: answer.headers, status: answer.status };
+}

@@ -1,0 +1,85 @@
+// One request and its answer on the wire, redirects included. The token is added here and nowhere else.
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, request } from 'undici';
+import { PermanentError } from '../errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface GitlabRequest {
+  method: Method;
+  url: URL;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  signal?: AbortSignal | undefined;
+  /** Files may live in an object store: go there, without the token. */
+  mayLeaveGitlab?: boolean;
+  maxTries?: number;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Dispatcher.ResponseData['body'];
+  /** It came from another origin, asked without our token. */
+  isForeign: boolean;
+}
+
+export type Exchange = (request: GitlabRequest) => Promise<Answer>;
+
+const MAX_REDIRECTS = 5;
+const ANONYMOUS_HEADERS = { 'user-agent': 'hummingbird', accept: '*/*', 'accept-encoding': 'identity' };
+
+export function createExchange(dispatcher: Dispatcher, origin: string, token: string): Exchange {
+  return async (asked) => {
+    let { url } = asked;
+    let isForeign = false;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
+      isForeign ||= url.origin !== origin;
+      const response = await request(url, {
+        dispatcher,
+        method: asked.method,
+        headers: isForeign
+          ? ANONYMOUS_HEADERS
+          : { ...asked.headers, ...ANONYMOUS_HEADERS, 'private-token': token },
+        body: asked.body ?? null,
+        signal: asked.signal ?? null,
+      });
+      const headers = toHeaders(response.headers);
+      if (!isRedirect(response.statusCode)) {
+        return { status: response.statusCode, headers, body: response.body, isForeign };
+      }
+      await response.body.dump();
+      url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href));
+    }
+    throw new PermanentError(`${describe(asked)} was redirected more than ${MAX_REDIRECTS} times`);
+  };
+}
+
+/** For messages and logs: never the query, it may hold a secret. */
+export function describe({ method, url }: Pick<GitlabRequest, 'method' | 'url'>): string {
+  return `${method} ${url.pathname}`;
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | null): URL {
+  if (!target) throw new PermanentError(`${describe(asked)} was redirected to an invalid address`);
+  const isWrite = asked.method !== 'GET';
+  const isSameOrigin = target.origin === asked.url.origin;
+  // After 301, 302 and 303 a write would have to become a read, and its caller would believe it was done.
+  const isAllowed = isWrite
+    ? isSameOrigin && (status === 307 || status === 308)
+    : isSameOrigin || (asked.mayLeaveGitlab === true && /^https?:$/.test(target.protocol));
+  if (isAllowed) return target;
+  throw new PermanentError(
+    `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check GitLab's URL in the configuration`,
+  );
+}
+
+function toHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(entries.map(([key, value]) => [key, [value].flat().join(', ')]));
+}

@@ -1,0 +1,108 @@
+// What a failed try means: which error it becomes, and who may try again.
+import { PermanentError, RetryableError } from '../errors.ts';
+import type { Method } from './exchange.ts';
+import { NotFoundError } from './not-found-error.ts';
+
+export interface Failure {
+  error: PermanentError | RetryableError;
+  /** `always`: GitLab surely did nothing. `reads`: it may have acted, which only a read does not mind. */
+  repeat: 'always' | 'reads' | 'never';
+  /** How long GitLab asked us to wait. */
+  askedMs?: number | undefined;
+}
+
+export interface Refusal {
+  status: number;
+  /** GitLab's own, free of secrets. */
+  words: string;
+  /** The answer came from another origin, reached by a redirect without our token. */
+  isForeign: boolean;
+  askedMs: number | undefined;
+}
+
+export function fromRefusal(method: Method, what: string, refusal: Refusal): Failure {
+  const { status, isForeign, askedMs } = refusal;
+  const says = refusal.words === '' ? '' : `: ${refusal.words}`;
+  if (status === 404) {
+    const message = `${what} was answered 404, it is not there or this token may not see it${says}`;
+    return { error: new NotFoundError(message), repeat: 'never' };
+  }
+  if (isForeign) {
+    // Signed links to a file store expire; asking GitLab again gives a new one.
+    const message = `${what} was redirected to a file store, which answered ${status}`;
+    return { error: new RetryableError(message), repeat: 'reads' };
+  }
+  const reason = toPermanentReason(status);
+  if (reason !== undefined) {
+    const message = `${what} was answered ${status}, ${reason}${says}`;
+    return { error: new PermanentError(message), repeat: 'never' };
+  }
+  const repeat = status === 429 ? 'always' : 'reads';
+  const message = `${what} was answered ${status}${says}${outcome(method, repeat)}`;
+  const options = askedMs === undefined ? {} : { retryAfterMs: askedMs };
+  return { error: new RetryableError(message, options), repeat, askedMs };
+}
+
+export function fromBrokenConnection(method: Method, what: string, cause: unknown): Failure {
+  const code = codeOf(cause);
+  if (UNTRUSTED.has(code)) {
+    const message = `${what} was not sent, the certificate is not trusted (${code}). Renew it, or set the CA file to the PEM of the authority that signed it`;
+    return { error: new PermanentError(message, { cause }), repeat: 'never' };
+  }
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return { error: new PermanentError(`${what} is not a valid request`, { cause }), repeat: 'never' };
+  }
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
+    const message = `${what} ended because the client was closed${outcome(method, 'reads')}`;
+    return { error: new RetryableError(message, { cause }), repeat: 'never' };
+  }
+  if (wasNeverSent(cause, code)) {
+    const message = `${what} could not reach GitLab (${code})`;
+    return { error: new RetryableError(message, { cause }), repeat: 'always' };
+  }
+  const message = `${what} ${PROBLEMS[code] ?? 'got no whole answer'} (${code})${outcome(method, 'reads')}`;
+  return { error: new RetryableError(message, { cause }), repeat: 'reads' };
+}
+
+function toPermanentReason(status: number): string | undefined {
+  if (status === 401) return 'the token is invalid, expired or revoked';
+  if (status === 403) return 'the token lacks a scope or its user lacks a role';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return undefined;
+  return 'GitLab does not accept this request';
+}
+
+function outcome(method: Method, repeat: Failure['repeat']): string {
+  return method === 'GET' || repeat === 'always' ? '' : '; outcome unknown, look before repeating it';
+}
+
+const PROBLEMS: Record<string, string> = {
+  UND_ERR_HEADERS_TIMEOUT: 'got no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'got an answer that fell silent',
+};
+
+// Only what proves that no byte of the request left: everything else counts as sent.
+const NEVER_SENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+function wasNeverSent(cause: unknown, code: string): boolean {
+  if (NEVER_SENT.has(code)) return true;
+  return cause instanceof Error && 'syscall' in cause && cause.syscall === 'connect';
+}
+
+const UNTRUSTED = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

@@ -1,0 +1,79 @@
+import type { GitlabClient } from '../../gitlab/client.ts';
+
+export interface MergeRequest {
+  projectId: number;
+  iid: number;
+  title: string;
+  state: string;
+  /** The head of its source branch, which is not the commit a merged-results pipeline ran on. */
+  sha: string;
+  webUrl: string;
+}
+
+export interface Note {
+  id: number;
+  authorId: number;
+  isSystem: boolean;
+}
+
+/** What the job itself must read of a merge request, whatever the model asks for later. */
+export interface MergeRequests {
+  get(projectId: number, iid: number, signal: AbortSignal): Promise<MergeRequest>;
+  /** Open merge requests that contain this commit. */
+  findBySha(projectId: number, sha: string, signal: AbortSignal): Promise<MergeRequest[]>;
+  /** The notes of one thread, oldest first. */
+  readThread(mr: MergeRequest, discussionId: string, signal: AbortSignal): Promise<Note[]>;
+  isBot(userId: number, signal: AbortSignal): Promise<boolean>;
+}
+
+const MAX_PAGES = 10;
+
+export function createMergeRequests(client: GitlabClient): MergeRequests {
+  return {
+    async get(projectId, iid, signal) {
+      return fromWire(await client.withSignal(signal).api.MergeRequests.show(projectId, iid));
+    },
+
+    async findBySha(projectId, sha, signal) {
+      const found = await client
+        .withSignal(signal)
+        .api.Commits.allMergeRequests(projectId, sha, { perPage: 100, maxPages: MAX_PAGES });
+      return found.map(fromWire).filter((mr) => mr.state === 'opened');
+    },
+
+    async readThread(mr, discussionId, signal) {
+      const { api } = client.withSignal(signal);
+      const discussion = await api.MergeRequestDiscussions.show(mr.projectId, mr.iid, discussionId);
+      return (discussion.notes ?? []).map((note) => ({
+        id: note.id,
+        authorId: note.author.id,
+        isSystem: note.system,
+      }));
+    },
+
+    async isBot(userId, signal) {
+      const user = await client.withSignal(signal).api.Users.show(userId);
+      return 'bot' in user && user.bot === true;
+    },
+  };
+}
+
+interface WireMergeRequest {
+  project_id: number;
+  iid: number;
+  title: string;
+  state: string;
+  sha: string;
+  web_url: string;
+}
+
+function fromWire(mr: WireMergeRequest): MergeRequest {
+  return {
+    projectId: mr.project_id,
+    iid: mr.iid,
+    title: mr.title,
+    state: mr.state,
+    sha: mr.sha,
+    webUrl: mr.web_url,
+  };
+}
