@@ -17,6 +17,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
   const pool = new pg.Pool({ ...connection, max: 20 });
   pool.on('error', options.onError);
+  // The pool watches its idle clients only; one that breaks while it is in use would end the process.
+  pool.on('connect', (client) => client.on('error', options.onError));
   const listeners = new Set<() => Promise<void>>();
   return {
     kind: 'postgres',

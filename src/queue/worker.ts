@@ -73,7 +73,8 @@ export async function startWorker(
       await Promise.all([...running.values()].map(({ done }) => done));
       clearTimeout(timer);
       await unsubscribe();
-      await Promise.all(workers.map(({ worker }) => worker.close()));
+      // Nothing runs any more, so there is nothing to wait for, least of all a backend that is away.
+      await Promise.all(workers.map(({ worker }) => worker.close(true)));
       for (const { disconnect } of workers) disconnect();
     },
   };

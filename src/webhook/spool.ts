@@ -1,6 +1,6 @@
 // Where events wait on disk while the queue is away.
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Job } from '../queue/job.ts';
@@ -72,7 +72,9 @@ export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Pro
     size,
 
     async check() {
-      await access(dir, constants.W_OK);
+      const probe = join(dir, '.probe');
+      await writeFile(probe, '');
+      await rm(probe);
       if (bytes() >= maxBytes) throw new Error(`the spool ${dir} has reached ${maxBytes} bytes`);
       return size();
     },

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { findProgram, freePort, type Server, startProgram } from './server.ts';
+import { findProgram, freePort, type Server, startServer } from './server.ts';
 
 export async function startPostgres(): Promise<Server | null> {
   const [initdb, postgres] = [findProgram('initdb'), findProgram('postgres')];
@@ -29,14 +29,15 @@ export async function startPostgres(): Promise<Server | null> {
     '-c',
     'max_connections=300',
   ];
-  const stop = await startProgram(postgres, args, { ...user, cwd: folder, ready: () => ping(url) });
-  return {
+  const options = { ...user, cwd: folder };
+  return startServer({
+    command: postgres,
+    args,
+    options,
     url,
-    async stop() {
-      await stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    stopSignal: 'SIGINT',
+    ready: () => ping(url),
+  });
 }
 
 /** A database of its own on the shared server. */

@@ -9,6 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Server {
   url: string;
   stop(): Promise<void>;
+  /** After a stop, on the same address with the same data. */
+  restart(): Promise<void>;
+  /** Lets it hang without closing a connection, and go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 const POSTGRES_VERSIONS = '/usr/lib/postgresql';
@@ -23,11 +27,30 @@ export function findProgram(name: string): string | null {
   return found ?? null;
 }
 
-export async function startProgram(
-  command: string,
-  args: string[],
-  options: SpawnOptions & { ready: () => Promise<void> },
-): Promise<() => Promise<void>> {
+export interface Program {
+  command: string;
+  args: string[];
+  options?: SpawnOptions;
+  url: string;
+  /** The one that does not wait for clients to leave. */
+  stopSignal?: NodeJS.Signals;
+  /** Throws until the server answers. */
+  ready: () => Promise<void>;
+}
+
+export async function startServer(program: Program): Promise<Server> {
+  let child = await launch(program);
+  return {
+    url: program.url,
+    stop: () => stopProcess(child, program.stopSignal),
+    async restart() {
+      child = await launch(program);
+    },
+    signal: (signal) => void child.kill(signal),
+  };
+}
+
+async function launch({ command, args, options, ready }: Program): Promise<ChildProcess> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr?.on('data', (chunk) => {
@@ -35,15 +58,14 @@ export async function startProgram(
   });
   for (let tries = 0; ; tries += 1) {
     try {
-      await options.ready();
-      break;
+      await ready();
+      return child;
     } catch (cause) {
       if (child.exitCode !== null || tries > 100)
         throw new Error(`${command} did not start: ${errors}`, { cause });
       await sleep(100);
     }
   }
-  return () => stopProcess(child);
 }
 
 export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {

@@ -1,0 +1,140 @@
+// The service with real HTTP, queue and records, called by a pretend GitLab.
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { stringify } from 'yaml';
+import { loadConfig } from '../../src/config/config.ts';
+import { createPretendGitlab, type PretendGitlab } from '../../src/demo/gitlab/server.ts';
+import { type Role, type Service, startService } from '../../src/main.ts';
+
+export const WEBHOOK_TOKEN = 'current-webhook-token';
+export const OLD_WEBHOOK_TOKEN = 'previous-webhook-token';
+export const SIGNING_KEY = randomBytes(32);
+
+export interface SceneOptions {
+  backend: { url: string; keyPrefix: string };
+  /** Sections of hummingbird.yaml over those of the scene. */
+  config?: Record<string, Record<string, unknown>>;
+  now?: () => number;
+}
+
+export type Scene = Awaited<ReturnType<typeof createScene>>;
+
+/** A project with an open merge request, a person, the agent's account, and the service's surroundings. */
+export async function createScene(options: SceneOptions) {
+  const gitlab = await createPretendGitlab({ hookRetries: 0 });
+  const nadia = gitlab.addUser({ username: 'nadia', name: 'Nadia Rahman' });
+  const agent = gitlab.addUser({ username: 'hummingbird', name: 'Hummingbird', bot: true });
+  const project = gitlab.addProject({
+    path: 'shop/checkout',
+    members: [nadia, agent].map(({ id }) => ({ userId: id, accessLevel: 30 as const })),
+  });
+  const mr = gitlab.addMergeRequest({
+    projectId: project.id,
+    authorId: nadia.id,
+    title: 'Round prices half up',
+    sourceBranch: 'round-prices',
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'hummingbird-scene-'));
+  const file = join(folder, 'hummingbird.yaml');
+  writeFileSync(file, stringify(toConfig(options, gitlab.url, folder)));
+  const env = {
+    HUMMINGBIRD_QUEUE_URL: options.backend.url,
+    HUMMINGBIRD_WEBHOOK_TOKEN: WEBHOOK_TOKEN,
+    HUMMINGBIRD_WEBHOOK_TOKEN_PREVIOUS: OLD_WEBHOOK_TOKEN,
+    HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: `whsec_${SIGNING_KEY.toString('base64')}`,
+    GITLAB_READ_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['read_api'] }),
+    GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['api'] }),
+  };
+
+  const services: Service[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+
+  return {
+    gitlab,
+    nadia,
+    agent,
+    project,
+    mr,
+    file,
+    env,
+    folder,
+    /** Every line the service has logged. */
+    logged,
+    /** The head of the merge request. */
+    sha: () => mr.commits.at(-1) ?? '',
+    eyes: () => gitlab.awards(mr).filter(({ name }) => name === 'eyes'),
+
+    async start(role: Role = 'all'): Promise<Service> {
+      const { config } = loadConfig({ file });
+      const now = options.now && { now: options.now };
+      const service = await startService({ config, role, log, version: 'test', env, ...now });
+      services.push(service);
+      return service;
+    },
+
+    async close() {
+      for (const service of services.splice(0)) await service.stop();
+      await gitlab.close();
+    },
+  };
+}
+
+function toConfig({ backend, config = {} }: SceneOptions, gitlabUrl: string, folder: string) {
+  const base: Record<string, Record<string, unknown>> = {
+    gitlab: { url: gitlabUrl, maxRequestsPerMinute: 6_000 },
+    server: { port: 0 },
+    webhook: { spool: { dir: join(folder, 'spool') } },
+    projects: { 'shop/**': {} },
+    queue: {
+      keyPrefix: backend.keyPrefix,
+      debounceMs: 200,
+      debounceMaxMs: 1_000,
+      backoffMs: 100,
+      lockMs: 2_000,
+    },
+  };
+  const sections = Object.keys({ ...base, ...config });
+  return Object.fromEntries(sections.map((name) => [name, { ...base[name], ...config[name] }]));
+}
+
+export interface Delivery {
+  headers?: Record<string, string>;
+  idempotencyKey?: string;
+}
+
+/** Delivers an event as GitLab does; answers status and body. */
+export async function deliver(service: Service, payload: unknown, delivery: Delivery = {}) {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const response = await fetch(`${service.url}/webhooks/gitlab`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': delivery.idempotencyKey ?? randomUUID(),
+      ...(delivery.headers ?? { 'x-gitlab-token': WEBHOOK_TOKEN }),
+    },
+  });
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text) as Record<string, unknown> };
+}
+
+export function signed(
+  payload: unknown,
+  { key = SIGNING_KEY, at = Date.now() } = {},
+): Record<string, string> {
+  const timestamp = `${Math.floor(at / 1_000)}`;
+  const content = `msg_1.${timestamp}.${JSON.stringify(payload)}`;
+  const signature = createHmac('sha256', key).update(content).digest('base64');
+  return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+}
+
+/** How often the service has read the merge request: once for each job that ran. */
+export function readsOf(gitlab: PretendGitlab, iid: number): number {
+  return gitlab.requests.filter(
+    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}$`).test(path),
+  ).length;
+}
