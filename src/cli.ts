@@ -9,8 +9,9 @@ import {
   loadConfig,
   readSecrets,
 } from './config/config.ts';
-import { type Role, startService } from './main.ts';
 import { createLogger } from './ops/log.ts';
+import type { Role } from './service/assembly.ts';
+import { startService } from './service/service.ts';
 
 const EXIT = { failed: 1, usage: 2, config: 78 };
 

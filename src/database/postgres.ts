@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { DatabaseOptions, PostgresDatabase, SqlQueryable } from './database.ts';
+import type { DatabaseOptions, PostgresDatabase, SqlPool, SqlQueryable } from './database.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 500;
+const AFTER_FAILURE_MS = 250;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<PostgresDatabase> {
   const connection = {
@@ -22,7 +23,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const listeners = new Set<() => Promise<void>>();
   return {
     kind: 'postgres',
-    pool,
+    pool: makePatient(pool),
     transaction: (work) => runTransaction(pool, work),
     async listen(channel, onPayload) {
       const stop = await listen(connection, channel, { onPayload, onError: options.onError });
@@ -38,6 +39,25 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       await pool.end();
     },
   };
+}
+
+/** BullMQ's worker asks again at once when a query fails; without a connection it shall not do so in a rush. */
+function makePatient(pool: pg.Pool): SqlPool {
+  const query = pool.query.bind(pool) as SqlPool['query'];
+  const patientQuery: SqlPool['query'] = async (text, params) => {
+    try {
+      return await query(text, params);
+    } catch (error) {
+      if (isConnectionError(error)) await sleep(AFTER_FAILURE_MS);
+      throw error;
+    }
+  };
+  return Object.assign(pool as unknown as SqlPool, { query: patientQuery });
+}
+
+/** Anything but PostgreSQL's verdict on a statement; its classes 08 and 57 are about the connection too. */
+function isConnectionError(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || /^(?:08|57)/.test(error.code ?? '');
 }
 
 async function runTransaction<T>(pool: pg.Pool, work: (sql: SqlQueryable) => Promise<T>): Promise<T> {

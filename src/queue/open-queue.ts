@@ -25,6 +25,7 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
     lanes.set(lane, queue);
   }
   const queues = [...lanes.values()];
+  await Promise.all(queues.map((queue) => queue.waitUntilReady()));
 
   return {
     async add(job, eventKey) {

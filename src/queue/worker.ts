@@ -52,6 +52,19 @@ export async function startWorker(
     });
     return created;
   });
+  // BullMQ remembers a first connection that failed for good, and then asks in an endless loop.
+  await Promise.all(workers.map(({ worker }) => worker.waitUntilReady())).catch(async (error) => {
+    await closeAll();
+    throw error;
+  });
+  for (const { worker } of workers) worker.run().catch(work.onError);
+
+  async function closeAll(): Promise<void> {
+    await unsubscribe();
+    // Nothing runs any more, so there is nothing to wait for, least of all a backend that is away.
+    await Promise.all(workers.map(({ worker }) => worker.close(true)));
+    for (const { disconnect } of workers) disconnect();
+  }
 
   function track(worker: BullWorker, job: BullJob<Stored>, token: string): Promise<void> {
     const id = job.id ?? '';
@@ -72,10 +85,7 @@ export async function startWorker(
       }, graceMs);
       await Promise.all([...running.values()].map(({ done }) => done));
       clearTimeout(timer);
-      await unsubscribe();
-      // Nothing runs any more, so there is nothing to wait for, least of all a backend that is away.
-      await Promise.all(workers.map(({ worker }) => worker.close(true)));
-      for (const { disconnect } of workers) disconnect();
+      await closeAll();
     },
   };
 }
@@ -164,6 +174,7 @@ async function takePlace(
 
 function toWorkerOptions(lane: Lane, options: QueueOptions, work: WorkOptions): BullWorkerOptions {
   return {
+    autorun: false,
     concurrency: lane === 'work' ? work.concurrency : SIGNALS_CONCURRENCY,
     lockDuration: options.lockMs,
     stalledInterval: options.lockMs / 2,

@@ -7,7 +7,8 @@ import pino from 'pino';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { createPretendGitlab, type PretendGitlab } from '../../src/demo/gitlab/server.ts';
-import { type Role, type Service, startService } from '../../src/main.ts';
+import type { Role } from '../../src/service/assembly.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 
 export const WEBHOOK_TOKEN = 'current-webhook-token';
 export const OLD_WEBHOOK_TOKEN = 'previous-webhook-token';
@@ -76,8 +77,12 @@ export async function createScene(options: SceneOptions) {
       return service;
     },
 
-    async close() {
+    async stop() {
       for (const service of services.splice(0)) await service.stop();
+    },
+
+    async close() {
+      await this.stop();
       await gitlab.close();
     },
   };

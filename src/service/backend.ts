@@ -1,14 +1,14 @@
 // Database, records and queue together: what the service needs and what may be away for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Config } from './config/config.ts';
-import type { Database } from './database/database.ts';
-import { openDatabase } from './database/open-database.ts';
-import { PermanentError, RetryableError } from './errors.ts';
-import { openQueue } from './queue/open-queue.ts';
-import type { JobQueue } from './queue/queue.ts';
-import { openRecords } from './records/open-records.ts';
-import type { Records } from './records/records.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../database/database.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { PermanentError, RetryableError } from '../errors.ts';
+import { openQueue } from '../queue/open-queue.ts';
+import type { JobQueue } from '../queue/queue.ts';
+import { openRecords } from '../records/open-records.ts';
+import type { Records } from '../records/records.ts';
 
 export interface Backend {
   database: Database;
@@ -20,8 +20,10 @@ export interface Backend {
 export interface BackendConnection {
   /** Throws `RetryableError` while there is none. */
   current(): Backend;
-  /** Called once, when the first connection is there. */
-  whenConnected(use: (backend: Backend) => Promise<void>): Promise<void>;
+  /** Uses the first connection as soon as it is there; null when there never was one. */
+  whenConnected<T>(use: (backend: Backend) => Promise<T>): Promise<T | null>;
+  /** From now on nothing new is connected. */
+  abandon(): void;
   close(): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export async function connectBackend(
   log: Logger,
 ): Promise<BackendConnection> {
   const stopping = new AbortController();
-  const connected = Promise.withResolvers<Backend>();
+  const connected = Promise.withResolvers<Backend | null>();
   let backend: Backend | undefined;
 
   const tryOnce = async (): Promise<boolean> => {
@@ -60,7 +62,8 @@ export async function connectBackend(
   };
 
   const trying = (await tryOnce()) ? Promise.resolve() : keepTrying();
-  trying.catch(connected.reject);
+  // A second answer changes nothing, so this is only for those who wait for a connection that never came.
+  trying.then(() => connected.resolve(null), connected.reject);
 
   return {
     current() {
@@ -68,8 +71,10 @@ export async function connectBackend(
       return backend;
     },
     async whenConnected(use) {
-      await use(await connected.promise);
+      const first = await connected.promise;
+      return first && use(first);
     },
+    abandon: () => stopping.abort(),
     async close() {
       stopping.abort();
       await trying.catch(() => undefined);

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config, Secrets } from '../config/config.ts';
+import { createGitlabClient, type GitlabClient } from '../gitlab/client.ts';
+import type { HealthCheck } from '../ops/health.ts';
+import type { BackendConnection } from './backend.ts';
+
+export type Role = 'api' | 'worker' | 'all';
+
+/** What the parts of the service are built from and add themselves to. */
+export interface Assembly {
+  config: Config;
+  role: Role;
+  log: Logger;
+  now: () => number;
+  secrets: Secrets;
+  backend: BackendConnection;
+  app: FastifyInstance;
+  checks: HealthCheck[];
+  /** Parts are stopped in the opposite order of their start. */
+  onStop(stop: () => Promise<unknown>): void;
+}
+
+export function createClient({ config, log, onStop }: Assembly, token: string): GitlabClient {
+  const { url, caFile, timeoutMs, maxRequestsPerMinute } = config.gitlab;
+  const client = createGitlabClient({
+    url,
+    token,
+    timeoutMs,
+    maxRequestsPerMinute,
+    log,
+    ...(caFile !== undefined && { caFile }),
+  });
+  onStop(() => client.close());
+  return client;
+}

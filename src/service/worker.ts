@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { projectLimits } from '../config/config.ts';
+import { createRunJob } from '../jobs/run-job.ts';
+import { createReactions } from '../publish/reactions.ts';
+import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
+import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
+import type { ConnectedAgent } from './agent.ts';
+import { type Assembly, createClient } from './assembly.ts';
+
+const RETRY_MS = 2_000;
+const STOP_GRACE_MS = 20_000;
+
+export function startWorker(assembly: Assembly, agent: ConnectedAgent | null): void {
+  const { secrets, backend, checks, log, now, role, onStop } = assembly;
+  if (!secrets.gitlabReadToken || !agent) throw new Error('a worker needs both GitLab tokens');
+  const reader = createClient(assembly, secrets.gitlabReadToken);
+  checks.push({
+    name: 'gitlab',
+    required: role === 'worker',
+    check: () => reader.ping().then(() => undefined),
+  });
+
+  const stopping = new AbortController();
+  const working = backend.whenConnected(({ queue, records }) => {
+    const runJob = createRunJob({
+      mergeRequests: createMergeRequests(reader),
+      reactions: createReactions(agent.client, agent.account),
+      agent: agent.account,
+      records,
+      queue,
+      log,
+      now,
+    });
+    return work(assembly, runJob, queue, stopping.signal);
+  });
+  working.catch((error) => log.fatal({ err: error }, 'worker could not start'));
+  onStop(async () => {
+    stopping.abort();
+    backend.abandon();
+    const worker = await working.catch(() => null);
+    await worker?.stop(STOP_GRACE_MS);
+  });
+}
+
+/** Begins to work, as soon as the queue lets us. */
+async function work(
+  { config, log }: Assembly,
+  runJob: JobHandler,
+  queue: JobQueue,
+  stopping: AbortSignal,
+): Promise<JobWorker | null> {
+  while (!stopping.aborted) {
+    try {
+      const worker = await queue.work(runJob, {
+        concurrency: config.queue.concurrency,
+        maxConcurrent: (job) => projectLimits(config, job.project)?.maxConcurrent ?? 1,
+        onError: (error) => log.warn({ err: error }, 'worker error'),
+        onEnd: (context, outcome) => logOutcome(log, context, outcome),
+      });
+      log.info({ concurrency: config.queue.concurrency }, 'worker started');
+      return worker;
+    } catch (error) {
+      log.error({ err: error }, 'worker could not start, trying again');
+      await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  }
+  return null;
+}
+
+function logOutcome(log: Logger, { id, job, attempt }: JobContext, outcome: JobOutcome): void {
+  const fields = { job: id, kind: job.kind, attempt, outcome: outcome.kind };
+  if (outcome.kind === 'failed')
+    log.error({ ...fields, err: outcome.error, willRetry: outcome.willRetry }, 'job failed');
+  else log.debug(fields, 'job left the worker');
+}

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const PROGRAM = join(import.meta.dirname, '../../bin/hummingbird');
+const ENV = {
+  GITLAB_READ_TOKEN: 'glpat-read',
+  GITLAB_WRITE_TOKEN: 'glpat-write',
+  HUMMINGBIRD_WEBHOOK_TOKEN: 'a-token-that-is-long-enough',
+};
+
+function hummingbird(args: string[], { cwd = newFolder(), env = {}, program = PROGRAM } = {}) {
+  const path = { PATH: process.env.PATH };
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    env: { ...path, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'hummingbird-cli-'));
+}
+
+describe('hummingbird', () => {
+  test('--help names every command and the exit codes', () => {
+    const { status, stdout } = hummingbird(['--help']);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/serve[\s\S]*config[\s\S]*Exit codes/);
+  });
+
+  test('--version is that of the package, also through a link from elsewhere', () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    expect(hummingbird(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    const link = join(newFolder(), 'hb');
+    symlinkSync(PROGRAM, link);
+    expect(hummingbird(['--version'], { program: link }).stdout).toBe(`${version}\n`);
+  });
+
+  test.each([
+    [['frobnicate'], 'unknown command'],
+    [['serve', '--role', 'boss'], 'Allowed choices are api, worker, all'],
+    [['serve', '--rolle', 'api'], 'unknown option'],
+  ])('%j is wrong usage', (args, message) => {
+    const { status, stderr } = hummingbird(args);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('serve without secrets says all that is missing and how to get it', () => {
+    const { status, stderr } = hummingbird(['serve']);
+    expect(status).toBe(78);
+    expect(stderr).toMatch(/GITLAB_READ_TOKEN[\s\S]*GITLAB_WRITE_TOKEN[\s\S]*no webhook secret/);
+    expect(stderr).toContain('read_api');
+  });
+});
+
+describe('hummingbird config', () => {
+  test('init writes a file that check accepts, and overwrites nothing', () => {
+    const cwd = newFolder();
+    expect(hummingbird(['config', 'init'], { cwd })).toMatchObject({ status: 0 });
+    expect(hummingbird(['config', 'check'], { cwd, env: ENV })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('is fine'),
+    });
+    writeFileSync(join(cwd, 'hummingbird.yaml'), '# mine\nlog: { level: debug }\n');
+    const again = hummingbird(['config', 'init'], { cwd });
+    expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('--force') });
+    expect(readFileSync(join(cwd, 'hummingbird.yaml'), 'utf8')).toContain('# mine');
+    expect(hummingbird(['config', 'init', '--force'], { cwd })).toMatchObject({ status: 0 });
+    expect(readFileSync(join(cwd, 'hummingbird.yaml'), 'utf8')).not.toContain('# mine');
+  });
+
+  test('check reports six mistakes with six messages, each with line and fix, and no secret', () => {
+    const cwd = newFolder();
+    writeFileSync(
+      join(cwd, 'hummingbird.yaml'),
+      `gitlab:
+  url: gitlab.example.com
+  readTokenEnv: glpat-abcdefghijklmnopqrst
+  timeotMs: 10
+queue:
+  concurrency: many
+  debounceMs: 5000
+  debounceMaxMs: 10
+store:
+  kind: ftp
+`,
+    );
+    const { status, stderr } = hummingbird(['config', 'check'], { cwd, env: ENV });
+    expect(status).toBe(78);
+    const [head, ...problems] = stderr.trim().split('\n');
+    expect(head).toContain('6 problems');
+    expect(problems).toHaveLength(6);
+    for (const problem of problems) expect(problem).toMatch(/line \d+.*Fix: /);
+    expect(stderr).not.toContain('glpat-abc');
+    expect(stderr).toContain('timeoutMs');
+  });
+
+  test('schema prints a JSON Schema', () => {
+    const { status, stdout } = hummingbird(['config', 'schema']);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { gitlab: {}, queue: {} } });
+  });
+
+  test('a file that is not there is an error, not the defaults', () => {
+    const { status, stderr } = hummingbird(['config', 'check', '-c', 'nowhere.yaml'], { env: ENV });
+    expect(status).toBe(78);
+    expect(stderr).toContain('nowhere.yaml');
+  });
+});
