@@ -51,6 +51,8 @@ program
     log.info('stopping; a second signal ends at once');
     await service.stop();
     log.info('stopped');
+    // A connection to something that is away may still be trying; nothing is left that it could do.
+    process.exit(0);
   });
 
 const config = program.command('config').description('make, check or describe the configuration');

@@ -1,4 +1,5 @@
 import { Job as BullJob, DelayedError, UnrecoverableError } from 'bullmq';
+import { withDeadline } from '../deadline.ts';
 import { PermanentError, RetryableError } from '../errors.ts';
 import { type BullWorker, type BullWorkerOptions, createBullWorker, type Stored } from './backend.ts';
 import { LANES, type Lane, laneOf } from './job.ts';
@@ -18,6 +19,7 @@ import {
 /** How long a job steps aside when its project has no free place. */
 const PARK_MS = 500;
 const SIGNALS_CONCURRENCY = 10;
+const CLOSE_MS = 3_000;
 
 interface Running {
   controller: AbortController;
@@ -61,8 +63,12 @@ export async function startWorker(
 
   async function closeAll(): Promise<void> {
     await unsubscribe();
-    // Nothing runs any more, so there is nothing to wait for, least of all a backend that is away.
-    await Promise.all(workers.map(({ worker }) => worker.close(true)));
+    await Promise.all(
+      workers.map(({ worker }) =>
+        // Closing waits for the last fetch and says goodbye to the server, which may be away.
+        withDeadline(CLOSE_MS, 'closing a worker', worker.close()).catch(() => worker.disconnect()),
+      ),
+    );
     for (const { disconnect } of workers) disconnect();
   }
 
