@@ -1,0 +1,39 @@
+// The vocabulary of a conversation: what is in memory is what is saved, whoever the model is.
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+export interface UserMessage {
+  role: 'user';
+  content: string;
+  /** The note it came from; so that a reply that is worked on again is not asked again. */
+  noteId?: number;
+}
+
+export interface AssistantMessage {
+  role: 'assistant';
+  /** Empty when the model only called tools. */
+  content: string;
+  toolCalls: ToolCall[];
+  /** What the provider sent, replayed verbatim to the same provider and to nobody else. */
+  native?: NativeContent;
+}
+
+export interface ToolMessage {
+  role: 'tool';
+  toolCallId: string;
+  name: string;
+  /** A JSON text. */
+  content: string;
+  isError: boolean;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+export interface NativeContent {
+  /** Which provider wrote it: `anthropic`, `gemini`. */
+  author: string;
+  content: unknown;
+}

@@ -1,0 +1,17 @@
+// The port of the tools, as the loop sees them.
+import type { ToolCall } from './messages.ts';
+import type { ToolDefinition } from './model.ts';
+
+export interface Toolbox {
+  /** In an order that never changes within a session. */
+  readonly definitions: readonly ToolDefinition[];
+  /** What the model should know of the tools, for the system prompt. */
+  readonly notes: string;
+  /** Never throws for what the model did wrong or a source could not give: that is a result marked as error. */
+  execute(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome>;
+}
+
+export interface ToolOutcome {
+  result: Record<string, unknown>;
+  isError: boolean;
+}

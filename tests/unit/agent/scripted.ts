@@ -1,0 +1,65 @@
+// A model and tools that follow a script and keep what they were asked.
+import type { ToolCall } from '../../../src/agent/messages.ts';
+import {
+  type Model,
+  type ModelRequest,
+  type ModelTurn,
+  NO_USAGE,
+  type Usage,
+} from '../../../src/agent/model.ts';
+import type { Toolbox } from '../../../src/agent/toolbox.ts';
+
+export interface ScriptedTurn {
+  text?: string;
+  calls?: { name: string; arguments?: Record<string, unknown> }[];
+  stop?: ModelTurn['stop'];
+  usage?: Partial<Usage>;
+  throws?: unknown;
+}
+
+export type SeenRequest = Omit<ModelRequest, 'signal' | 'onDelta' | 'messages'> & { messages: unknown[] };
+
+export function scriptedModel(turns: ScriptedTurn[] | ((index: number) => ScriptedTurn)) {
+  const requests: SeenRequest[] = [];
+  const model: Model = {
+    name: 'scripted/test',
+    async generate({ signal, onDelta, messages, ...rest }) {
+      const index = requests.length;
+      requests.push({ ...rest, messages: structuredClone([...messages]) });
+      signal.throwIfAborted();
+      const turn = typeof turns === 'function' ? turns(index) : turns[index];
+      if (!turn) throw new Error(`the script has no turn ${index + 1}`);
+      if (turn.throws) throw turn.throws;
+      for (const text of turn.text?.match(/.{1,10}/gs) ?? []) onDelta?.({ kind: 'text', text });
+      const toolCalls: ToolCall[] = (turn.calls ?? []).map((call, at) => ({
+        id: `call-${index}-${at}`,
+        name: call.name,
+        arguments: call.arguments ?? {},
+      }));
+      return {
+        message: { role: 'assistant', content: turn.text ?? '', toolCalls },
+        usage: { ...NO_USAGE, ...turn.usage },
+        stop: turn.stop ?? (toolCalls.length > 0 ? 'tool-calls' : 'end'),
+      };
+    },
+  };
+  return { model, requests };
+}
+
+export function scriptedTools(
+  answer: (call: ToolCall, signal: AbortSignal) => Promise<Record<string, unknown>> = async () => ({
+    ok: true,
+  }),
+) {
+  const executed: ToolCall[] = [];
+  const toolbox: Toolbox = {
+    definitions: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
+    notes: 'Look well.',
+    async execute(call, signal) {
+      executed.push(call);
+      const result = await answer(call, signal);
+      return { result, isError: 'error' in result };
+    },
+  };
+  return { toolbox, executed };
+}
