@@ -1,0 +1,211 @@
+import Anthropic from '@anthropic-ai/sdk';
+import type { AssistantMessage, Message, ToolCall } from '../agent/messages.ts';
+import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
+import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
+import { readMessage, type WholeMessage } from './anthropic-stream.ts';
+import { checkHistory } from './check-history.ts';
+import { fromRetryAfter } from './retry-after.ts';
+import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { createWatchdog, watched } from './watchdog.ts';
+
+export interface AnthropicOptions {
+  model: string;
+  apiKey: string;
+  baseUrl?: string | undefined;
+  /** Lets the model think before it answers, as much as it finds right. Left out: as the model does by default. */
+  thinking?: boolean;
+  /** How long the model may be silent. */
+  silenceMs?: number;
+}
+
+const AUTHOR = 'anthropic';
+const PUBLIC_URL = 'https://api.anthropic.com';
+
+export function createAnthropicModel(options: AnthropicOptions): Model {
+  const { model, apiKey, baseUrl = PUBLIC_URL, silenceMs = 300_000 } = options;
+  // Its logger would print parts of a broken answer.
+  const client = new Anthropic({
+    apiKey,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: silenceMs,
+    logLevel: 'off',
+  });
+  const breakpoints = createBreakpoints();
+  return {
+    name: `${AUTHOR}/${model}`,
+    async generate(request) {
+      request.signal.throwIfAborted();
+      checkHistory(request);
+      const { messages, keep } = breakpoints.place(toMessages(request), request.transient !== undefined);
+      const watchdog = createWatchdog(request.signal, silenceMs);
+      try {
+        const body = toRequest(request, messages, options);
+        const events = await client.messages.create(body, { signal: watchdog.signal });
+        const whole = await readMessage(watched(events, watchdog), (delta) => request.onDelta?.(delta));
+        keep();
+        return fromResponse(whole);
+      } catch (error) {
+        watchdog.signal.throwIfAborted();
+        throw toError(error, apiKey);
+      } finally {
+        watchdog.stop();
+      }
+    },
+  };
+}
+
+export function toRequest(
+  { system, tools, toolsDisabled, maxOutputTokens }: ModelRequest,
+  messages: WireMessage[],
+  { model, thinking }: Pick<AnthropicOptions, 'model' | 'thinking'>,
+): Anthropic.MessageCreateParamsStreaming {
+  return {
+    model,
+    max_tokens: maxOutputTokens,
+    stream: true,
+    ...(system !== '' && { system }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        input_schema: { ...inputSchema, type: 'object' as const },
+      })),
+      ...(toolsDisabled && { tool_choice: { type: 'none' as const } }),
+    }),
+    ...(thinking !== undefined && {
+      thinking: thinking ? { type: 'adaptive', display: 'summarized' } : { type: 'disabled' },
+    }),
+    messages,
+  };
+}
+
+export function toMessages({
+  messages,
+  transient,
+}: Pick<ModelRequest, 'messages' | 'transient'>): WireMessage[] {
+  const words: Message[] = transient === undefined ? [] : [{ role: 'user', content: transient }];
+  const merged: WireMessage[] = [];
+  for (const message of [...messages, ...words]) {
+    const { role, content } = toMessage(message);
+    const last = merged.at(-1);
+    if (role === 'user' && last?.role === 'user') last.content.push(...content);
+    else merged.push({ role, content });
+  }
+  return merged;
+}
+
+export function fromResponse({ content, stopReason, usage }: WholeMessage): ModelTurn {
+  // The API sends empty texts and refuses to have them back.
+  const blocks = content.filter((block) => block.type !== 'text' || block.text !== '');
+  const message: AssistantMessage = {
+    role: 'assistant',
+    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    toolCalls: blocks.filter((block) => block.type === 'tool_use').map(fromToolUse),
+    ...(blocks.length > 0 && { native: { author: AUTHOR, content: blocks } }),
+  };
+  return {
+    message,
+    usage: {
+      inputTokens: usage.input_tokens ?? 0,
+      cacheReadTokens: usage.cache_read_input_tokens ?? 0,
+      cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+      outputTokens: usage.output_tokens,
+    },
+    stop: fromStopReason(stopReason),
+  };
+}
+
+export function toError(error: unknown, apiKey: string): ModelError {
+  if (error instanceof ModelError) return error;
+  if (!(error instanceof Anthropic.APIError))
+    return toModelError(
+      { kind: 'retry', message: `anthropic: the answer broke off: ${describeError(error)}`, cause: error },
+      apiKey,
+    );
+  // An error inside a stream has a type, but no status of its own.
+  const status = error.status ?? (error.type === null ? undefined : STATUS_OF_TYPE[error.type]);
+  const text = error.apiMessage ?? describeError(error);
+  return toModelError(
+    {
+      kind: status === 400 && TOO_LONG.test(text) ? 'too-long' : kindOfStatus(status),
+      message: status === undefined ? `anthropic: ${text}` : `anthropic answered ${status}: ${text}`,
+      cause: error,
+      retryAfterMs: fromRetryAfter(error.headers),
+    },
+    apiKey,
+  );
+}
+
+const STATUS_OF_TYPE: Record<string, number> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+};
+
+/** There is no code for it, so the words have to do. */
+const TOO_LONG = /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i;
+
+function toMessage(message: Message): WireMessage {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.content }] };
+    case 'tool':
+      return {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: toToolUseId(message.toolCallId),
+            content: message.content,
+            is_error: message.isError,
+          },
+        ],
+      };
+    case 'assistant':
+      return { role: 'assistant', content: toBlocks(message) };
+  }
+}
+
+function toBlocks({ native, content, toolCalls }: AssistantMessage): Anthropic.ContentBlockParam[] {
+  if (native?.author === AUTHOR) return native.content as Anthropic.ContentBlockParam[];
+  return [
+    ...(content.trim() === '' ? [] : [{ type: 'text' as const, text: content }]),
+    ...toolCalls.map(({ id, name, arguments: input }) => ({
+      type: 'tool_use' as const,
+      id: toToolUseId(id),
+      name,
+      input,
+    })),
+  ];
+}
+
+/** Other providers use letters in their ids that this one refuses. */
+function toToolUseId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, '_');
+}
+
+function fromToolUse({ id, name, input }: Anthropic.ToolUseBlock): ToolCall {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  if (!isObject) throw new ModelError('retry', `anthropic: the arguments of ${name} are not an object`);
+  return { id, name, arguments: input as Record<string, unknown> };
+}
+
+function fromStopReason(reason: Anthropic.StopReason | null): ModelTurn['stop'] {
+  switch (reason) {
+    case 'end_turn':
+    case 'stop_sequence':
+      return 'end';
+    case 'tool_use':
+      return 'tool-calls';
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length';
+    default:
+      return 'other';
+  }
+}

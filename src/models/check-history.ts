@@ -1,0 +1,49 @@
+import type { AssistantMessage, Message } from '../agent/messages.ts';
+import { ModelError, type ModelRequest } from '../agent/model.ts';
+
+/** Providers answer a malformed history with riddles, so it is refused here, by name. Nothing is repaired. */
+export function checkHistory({ messages, transient }: Pick<ModelRequest, 'messages' | 'transient'>): void {
+  if (messages[0]?.role !== 'user') fail(0, messages.length === 0 ? 'is missing' : 'is not a user message');
+  messages.forEach((message, index) => {
+    checkContent(message, index);
+    if (message.role === 'assistant') checkAnswers(message, index, messages);
+    if (message.role === 'tool') checkCalled(index, messages);
+  });
+  if (messages.at(-1)?.role === 'assistant' && transient === undefined)
+    fail(messages.length - 1, 'is the last one and leaves the model nothing to answer');
+}
+
+function checkContent(message: Message, index: number): void {
+  const hasCalls = message.role === 'assistant' && message.toolCalls.length > 0;
+  if (message.content.trim() === '' && !hasCalls) fail(index, `(${message.role}) is empty`);
+}
+
+function checkAnswers({ toolCalls }: AssistantMessage, index: number, messages: readonly Message[]): void {
+  const answered = answersAfter(index, messages);
+  for (const { id, name } of toolCalls) {
+    const count = answered.filter((answer) => answer === id).length;
+    if (count === 0) fail(index, `calls ${name} (${id}), which is not answered right after`);
+    if (count > 1) fail(index, `calls ${name} (${id}), which is answered ${count} times`);
+  }
+  const stray = answered.find((answer) => !toolCalls.some(({ id }) => id === answer));
+  if (stray !== undefined) fail(index, `is followed by an answer to ${stray}, which it did not call`);
+}
+
+function checkCalled(index: number, messages: readonly Message[]): void {
+  const before = messages[index - 1]?.role;
+  if (before !== 'tool' && before !== 'assistant')
+    fail(index, 'answers a call that was not made right before');
+}
+
+function answersAfter(index: number, messages: readonly Message[]): string[] {
+  const answers: string[] = [];
+  for (const message of messages.slice(index + 1)) {
+    if (message.role !== 'tool') break;
+    answers.push(message.toolCallId);
+  }
+  return answers;
+}
+
+function fail(index: number, what: string): never {
+  throw new ModelError('stop', `The history can not be sent: message ${index} ${what}.`);
+}

@@ -1,0 +1,90 @@
+// A server in front of aimock that keeps what was sent, byte by byte, and can answer by itself where aimock can not.
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { LLMock } from '@copilotkit/aimock';
+
+export interface Sent {
+  path: string;
+  headers: IncomingMessage['headers'];
+  bytes: string;
+  body: Record<string, unknown>;
+}
+
+type Reply = (response: ServerResponse, sent: Sent) => void | Promise<void>;
+
+export interface Wire {
+  url: string;
+  mock: LLMock;
+  sent: Sent[];
+  last(): Sent;
+  /** Answers the next request instead of aimock. */
+  reply(reply: Reply): void;
+  reset(): void;
+  close(): Promise<void>;
+}
+
+export async function startWire(): Promise<Wire> {
+  const mock = new LLMock({ port: 0, logLevel: 'silent' });
+  await mock.start();
+  const sent: Sent[] = [];
+  const replies: Reply[] = [];
+  const server = createServer(async (incoming, response) => {
+    const bytes = await text(incoming);
+    const one = { path: incoming.url ?? '', headers: incoming.headers, bytes, body: JSON.parse(bytes) };
+    sent.push(one);
+    const reply = replies.shift();
+    if (reply) await reply(response, one);
+    // aimock knows Gemini only under the name of the beta.
+    else pass(`${mock.url}${one.path.replace('/v1/models/', '/v1beta/models/')}`, one, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mock,
+    sent,
+    last: () => sent.at(-1) ?? { path: '', headers: {}, bytes: '', body: {} },
+    reply: (reply) => replies.push(reply),
+    reset: () => {
+      sent.length = 0;
+      replies.length = 0;
+      mock.reset();
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await mock.stop();
+    },
+  };
+}
+
+function pass(url: string, { bytes, headers }: Sent, response: ServerResponse): void {
+  const upstream = forward(url, { method: 'POST', headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(response);
+    answer.on('error', () => response.destroy());
+  });
+  upstream.on('error', () => response.destroy());
+  upstream.end(bytes);
+}
+
+/** Server-sent events as both providers write them; an object with a `type` gets it as the event's name. */
+export function toEvents(...events: object[]): string {
+  return events
+    .map((event) => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('');
+}
+
+export function answerWith(...events: object[]): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(toEvents(...events));
+  };
+}
+
+export function failWith(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}

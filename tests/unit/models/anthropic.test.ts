@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Message } from '../../../src/agent/messages.ts';
+import type { ModelRequest } from '../../../src/agent/model.ts';
+import { createAnthropicModel } from '../../../src/models/anthropic.ts';
+import { answerWith, failWith, startWire, toEvents, type Wire } from '../../services/model-wire.ts';
+import { assistant, KEY, requestOf, result, user } from './requests.ts';
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await startWire();
+});
+beforeEach(() => wire.reset());
+afterAll(() => wire.close());
+
+describe('thinking', () => {
+  const blocks = [
+    { type: 'thinking', thinking: 'The log says Killed.', signature: 'c2lnbmF0dXJl' },
+    { type: 'redacted_thinking', data: 'b3BhcXVl' },
+    { type: 'text', text: 'Let me look.', citations: null },
+    { type: 'tool_use', id: 'toolu_1', caller: { type: 'direct' }, name: 'sandbox_exec', input: { a: [1] } },
+  ];
+
+  test('comes back byte by byte, signatures included', async () => {
+    wire.reply(
+      answerWith(
+        start(),
+        {
+          type: 'content_block_start',
+          index: 0,
+          content_block: { ...blocks[0], thinking: '', signature: '' },
+        },
+        delta(0, { type: 'thinking_delta', thinking: 'The log ' }),
+        delta(0, { type: 'thinking_delta', thinking: 'says Killed.' }),
+        delta(0, { type: 'signature_delta', signature: 'c2lnbmF0dXJl' }),
+        { type: 'content_block_start', index: 1, content_block: blocks[1] },
+        { type: 'content_block_start', index: 2, content_block: { ...blocks[2], text: '' } },
+        delta(2, { type: 'text_delta', text: 'Let me look.' }),
+        { type: 'content_block_start', index: 3, content_block: { ...blocks[3], input: {} } },
+        delta(3, { type: 'input_json_delta', partial_json: '{"a":' }),
+        delta(3, { type: 'input_json_delta', partial_json: '[1]}' }),
+        ...end('tool_use'),
+      ),
+    );
+    wire.mock.on({}, { content: 'done' });
+    const { message } = await model().generate(requestOf([user('why?')]));
+
+    await model().generate(requestOf([user('why?'), message, result('toolu_1')]));
+
+    expect(message.native).toEqual({ author: 'anthropic', content: blocks });
+    expect(wire.last().bytes).toContain(JSON.stringify({ role: 'assistant', content: blocks }));
+  });
+
+  test.each([
+    [true, { type: 'adaptive', display: 'summarized' }],
+    [false, { type: 'disabled' }],
+    [undefined, undefined],
+  ])('%s is asked for as %o', async (thinking, expected) => {
+    wire.mock.on({}, { content: 'ok' });
+    const options = { model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl: wire.url };
+
+    await createAnthropicModel(thinking === undefined ? options : { ...options, thinking }).generate(
+      requestOf([user('why?')]),
+    );
+
+    expect(wire.last().body.thinking).toEqual(expected);
+  });
+});
+
+describe('messages', () => {
+  test('results are merged into one user message, errors marked, foreign ids made acceptable', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const messages = [
+      user('why?'),
+      assistant('', 'a.b/c', 'd'),
+      result('a.b/c', '{"x":1}'),
+      result('d', '{"error":"no"}', true),
+      user('and now?'),
+    ];
+
+    await model().generate(requestOf(messages));
+
+    expect(wire.last().body.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'why?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: 'a_b_c', name: 'sandbox_exec', input: { command: 'a.b/c' } },
+          { type: 'tool_use', id: 'd', name: 'sandbox_exec', input: { command: 'd' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a_b_c', content: '{"x":1}', is_error: false },
+          { type: 'tool_result', tool_use_id: 'd', content: '{"error":"no"}', is_error: true },
+          { type: 'text', text: 'and now?', cache_control: { type: 'ephemeral' } },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('cache breakpoints', () => {
+  const u1 = user('U1');
+  const step = (n: number): Message[] => [assistant('', `c${n}`), result(`c${n}`)];
+  const history = (steps: number) => [u1, ...Array.from({ length: steps }, (_, n) => step(n)).flat()];
+  const E = { transient: 'Wrap up.' };
+
+  async function breakpointsOf(calls: [Message[], Partial<ModelRequest>?][]): Promise<number[][]> {
+    wire.mock.on({}, { content: 'ok' });
+    const one = model();
+    for (const [messages, more] of calls) await one.generate(requestOf(messages, more));
+    return wire.sent.map(({ body }) => markedIn(body));
+  }
+
+  test('slide as in the table of the specification', async () => {
+    const marked = await breakpointsOf([
+      [history(0)],
+      [history(1)],
+      [history(2), E],
+      [history(3), E],
+      [history(4)],
+    ]);
+
+    expect(marked).toEqual([[0], [0, 2], [2, 3], [3, 5], [5, 8]]);
+  });
+
+  test('are absent when the only message ends with transient words, which moves nothing', async () => {
+    expect(await breakpointsOf([[history(0), E], [history(0)], [history(1)]])).toEqual([[], [0], [0, 2]]);
+  });
+
+  test('stay before the transient words when nothing else was added', async () => {
+    const marked = await breakpointsOf([[history(1)], [history(1), E], [history(2)]]);
+
+    const [, nudged] = wire.sent;
+    expect(marked).toEqual([[2], [2], [2, 4]]);
+    expect(nudged?.body.messages).toHaveProperty('2.content.0.cache_control', { type: 'ephemeral' });
+    expect(nudged?.body.messages).not.toHaveProperty('2.content.1.cache_control');
+  });
+
+  test('are not taken for written by a request that failed', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const one = model();
+    await one.generate(requestOf(history(0)));
+    wire.reply(failWith(529, { type: 'error', error: { type: 'overloaded_error', message: 'busy' } }));
+    await expect(one.generate(requestOf(history(1)))).rejects.toMatchObject({ kind: 'retry' });
+
+    await one.generate(requestOf(history(1)));
+
+    expect(markedIn(wire.last().body)).toEqual([0, 2]);
+  });
+
+  test('are gone with the history they stood in', async () => {
+    expect(await breakpointsOf([[history(4)], [history(1)], [history(2)]])).toEqual([[8], [2], [2, 4]]);
+  });
+
+  test('never stand on thinking, and never in the saved conversation', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
+    const spoken = { type: 'text', text: 'So.' };
+    const saved = {
+      ...assistant('So.'),
+      native: { author: 'anthropic', content: [spoken, thought] },
+    };
+
+    await model().generate(requestOf([u1, saved, user('U2')], E));
+
+    expect(wire.last().body.messages).toHaveProperty('1.content', [
+      { ...spoken, cache_control: { type: 'ephemeral' } },
+      thought,
+    ]);
+    expect(saved.native.content).toEqual([spoken, thought]);
+  });
+});
+
+describe('the answer', () => {
+  test('tells the three kinds of input and the output', async () => {
+    wire.reply(
+      answerWith(
+        start({
+          input_tokens: 10,
+          cache_read_input_tokens: 2000,
+          cache_creation_input_tokens: 300,
+          output_tokens: 1,
+        }),
+        ...text('ok'),
+        ...end('end_turn', { output_tokens: 42, input_tokens: null }),
+      ),
+    );
+
+    const { usage } = await model().generate(requestOf([user('why?')]));
+
+    expect(usage).toEqual({
+      inputTokens: 10,
+      cacheReadTokens: 2000,
+      cacheWriteTokens: 300,
+      outputTokens: 42,
+    });
+  });
+
+  test.each([
+    ['end_turn', 'end'],
+    ['stop_sequence', 'end'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['refusal', 'other'],
+    ['pause_turn', 'other'],
+  ])('that stops for %s ends as %s', async (reason, stop) => {
+    wire.reply(answerWith(start(), ...text('ok'), ...end(reason)));
+
+    expect(await model().generate(requestOf([user('why?')]))).toMatchObject({ stop });
+  });
+
+  test('keeps a call that was cut off, without arguments that nobody finished', async () => {
+    wire.reply(answerWith(start(), ...call('{"command":"rm -rf /tm'), ...end('max_tokens')));
+
+    const turn = await model().generate(requestOf([user('why?')]));
+
+    expect(turn.stop).toBe('length');
+    expect(turn.message.toolCalls).toEqual([{ id: 'toolu_1', name: 'sandbox_exec', arguments: {} }]);
+  });
+
+  test.each([['{"command":"ls'], ['["ls"]'], ['"ls"']])(
+    'with the arguments %s may work again',
+    async (json) => {
+      wire.reply(answerWith(start(), ...call(json), ...end('tool_use')));
+
+      await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({ kind: 'retry' });
+    },
+  );
+
+  test('to a call without arguments is an empty object', async () => {
+    wire.reply(answerWith(start(), ...call(''), ...end('tool_use')));
+
+    const { message } = await model().generate(requestOf([user('why?')]));
+
+    expect(message.toolCalls[0]?.arguments).toEqual({});
+  });
+});
+
+describe('an error', () => {
+  test.each([
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{}, undefined],
+  ])('with the headers %o waits %s', async (headers, retryAfterMs) => {
+    wire.reply(
+      failWith(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow' } }, headers),
+    );
+
+    await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({
+      kind: 'retry',
+      retryAfterMs,
+    });
+  });
+
+  test('may name a date to wait for', async () => {
+    const date = new Date(Date.now() + 20_000).toUTCString();
+    wire.reply(failWith(503, {}, { 'retry-after': date }));
+
+    const error = await model()
+      .generate(requestOf([user('why?')]))
+      .catch((thrown) => thrown);
+
+    expect(error.retryAfterMs).toBeGreaterThan(15_000);
+    expect(error.retryAfterMs).toBeLessThanOrEqual(20_000);
+  });
+
+  test.each([
+    ['overloaded_error', 'Overloaded', 'retry'],
+    ['api_error', 'Internal', 'retry'],
+    ['rate_limit_error', 'slow', 'retry'],
+    ['authentication_error', 'no', 'switch'],
+    ['invalid_request_error', 'odd', 'stop'],
+    ['invalid_request_error', 'prompt is too long: 2 tokens > 1 maximum', 'too-long'],
+  ])('inside the stream: %s "%s" means %s', async (type, message, kind) => {
+    wire.reply((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(
+        toEvents(start(), ...text('half')) + toEvents({ type: 'error', error: { type, message } }),
+      );
+    });
+
+    await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({
+      kind,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('about input and output together is too long as well', async () => {
+    const message = 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000';
+    wire.reply(failWith(400, { type: 'error', error: { type: 'invalid_request_error', message } }));
+
+    await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({ kind: 'too-long' });
+  });
+});
+
+function model() {
+  return createAnthropicModel({ model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl: wire.url });
+}
+
+/** Which messages end with a breakpoint. */
+function markedIn(body: Record<string, unknown>): number[] {
+  const messages = body.messages as { content: object[] }[];
+  return messages.flatMap(({ content }, index) =>
+    content.some((block) => 'cache_control' in block) ? [index] : [],
+  );
+}
+
+function start(usage: object = { input_tokens: 1, output_tokens: 1 }): object {
+  return { type: 'message_start', message: { role: 'assistant', content: [], usage } };
+}
+
+function delta(index: number, change: object): object {
+  return { type: 'content_block_delta', index, delta: change };
+}
+
+function text(words: string): object[] {
+  return [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    delta(0, { type: 'text_delta', text: words }),
+    { type: 'content_block_stop', index: 0 },
+  ];
+}
+
+function call(json: string): object[] {
+  const block = { type: 'tool_use', id: 'toolu_1', name: 'sandbox_exec', input: {} };
+  return [
+    { type: 'content_block_start', index: 0, content_block: block },
+    delta(0, { type: 'input_json_delta', partial_json: json }),
+    { type: 'content_block_stop', index: 0 },
+  ];
+}
+
+function end(reason: string, usage: object = { output_tokens: 2 }): object[] {
+  return [{ type: 'message_delta', delta: { stop_reason: reason }, usage }, { type: 'message_stop' }];
+}
