@@ -1,0 +1,19 @@
+import type { SandboxProvider } from '../sandbox.ts';
+import { createVirtualSandbox } from './virtual-sandbox.ts';
+
+export interface VirtualSandboxOptions {
+  /** Size of all files of a sandbox together. */
+  maxBytes: number;
+  /** Files, folders and links of a sandbox. */
+  maxFiles?: number;
+  /** What a command may hold in memory besides the files. */
+  heapMb?: number;
+}
+
+/** Sandboxes on this machine without anything to install: a shell in JavaScript, on files in memory. */
+export function createVirtualSandboxes(options: VirtualSandboxOptions): SandboxProvider {
+  const { maxBytes, maxFiles = 20_000, heapMb = 1024 } = options;
+  return {
+    create: async () => createVirtualSandbox({ maxBytes, maxFiles, heapMb }),
+  };
+}

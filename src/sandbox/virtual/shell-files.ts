@@ -1,0 +1,52 @@
+// The sandbox's files on their way into the shell and back.
+import { posix } from 'node:path';
+import type { InMemoryFs } from 'just-bash';
+import type { FileChange, FileEntry, FileMap } from './file-entry.ts';
+import { isSystemPath } from './sandbox-path.ts';
+
+export async function putFiles(fs: InMemoryFs, files: FileMap): Promise<void> {
+  for (const [path, entry] of files) {
+    if (entry.kind === 'folder') fs.mkdirSync(path, { recursive: true });
+    else if (entry.kind === 'link') await fs.symlink(entry.target, path);
+    else fs.writeFileSync(path, entry.bytes, 'binary', { mode: entry.mode, mtime: new Date(entry.mtimeMs) });
+  }
+}
+
+/** What is different now from the files that were put in. */
+export async function findChanges(fs: InMemoryFs, before: FileMap): Promise<FileChange[]> {
+  const changes: FileChange[] = [];
+  const paths = new Set(fs.getAllPaths().filter((path) => path !== '/' && !isSystemPath(path)));
+  for (const path of before.keys()) if (!paths.has(path)) changes.push({ path, entry: null });
+  for (const path of paths) {
+    const entry = await readEntry(fs, path);
+    if (entry && !isSame(entry, before.get(path))) changes.push({ path, entry });
+  }
+  return changes;
+}
+
+async function readEntry(fs: InMemoryFs, path: string): Promise<FileEntry | null> {
+  // The shell's files can hold a path below a link or below a file, which it can not open itself.
+  const folder = posix.dirname(path);
+  if (!(await fs.exists(folder)) || (await fs.realpath(folder)) !== folder) return null;
+  const stat = await fs.lstat(path);
+  if (stat.isDirectory) return { kind: 'folder' };
+  if (stat.isSymbolicLink) return { kind: 'link', target: await fs.readlink(path) };
+  return {
+    kind: 'file',
+    bytes: await fs.readFileBuffer(path),
+    mode: stat.mode,
+    mtimeMs: stat.mtime.getTime(),
+  };
+}
+
+function isSame(now: FileEntry, before: FileEntry | undefined): boolean {
+  if (now.kind === 'folder') return before?.kind === 'folder';
+  if (now.kind === 'link') return before?.kind === 'link' && before.target === now.target;
+  // The shell never writes into bytes it holds, it replaces them: other bytes are another object.
+  return (
+    before?.kind === 'file' &&
+    before.bytes === now.bytes &&
+    before.mode === now.mode &&
+    before.mtimeMs === now.mtimeMs
+  );
+}

@@ -1,0 +1,117 @@
+import { type ExecOptions, type ExecResult, type Sandbox, SandboxFullError } from '../sandbox.ts';
+import { collectBytes } from './collect-bytes.ts';
+import { toStoredFile } from './file-entry.ts';
+import { createFileTree, type FileCaps, tooManyBytes } from './file-tree.ts';
+import { packArchive } from './pack-archive.ts';
+import { resolveLinks } from './resolve-links.ts';
+import { toSandboxPath } from './sandbox-path.ts';
+import { createShell, type ShellOutcome } from './shell.ts';
+import type { ProcessLimits } from './shell-process.ts';
+import { unpackArchive } from './unpack-archive.ts';
+
+/**
+ * One sandbox. Its files are here, its commands run in another process on a copy of them, and what a command did
+ * to them is taken over when it has ended, whole: a command that is ended from outside, crashes or runs out
+ * of room has changed nothing. What comes in by `writeFile` meanwhile stays, unless the command wrote there.
+ */
+export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
+  const { maxBytes } = caps;
+  const tree = createFileTree(caps);
+  const shell = createShell(caps);
+  let closed = false;
+  let lastCommand: Promise<unknown> = Promise.resolve();
+  let incomingBytes = 0;
+  tree.apply(['/tmp/_out', '/tmp/data'].map((path) => ({ path, entry: { kind: 'folder' } })));
+
+  async function execNow(command: string, options: ExecOptions): Promise<ExecResult> {
+    assertOpen();
+    const { maxOutputBytes, timeoutMs, signal } = options;
+    const running = shell.run({ command, files: tree.files(), maxBytes, maxOutputBytes, timeoutMs }, signal);
+    // Whatever closing does to the process, closing is the reason.
+    const outcome = await running.finally(assertOpen);
+    return toResult(outcome, options);
+  }
+
+  function toResult(outcome: ShellOutcome, { timeoutMs }: ExecOptions): ExecResult {
+    if (outcome.kind === 'timed-out') return { ...failed(124, timedOut(timeoutMs)), timedOut: true };
+    if (outcome.kind === 'crashed') return failed(137, crashed(outcome.signal));
+    const { changes, ...result } = outcome.reply;
+    try {
+      if (!changes) throw tooManyBytes(maxBytes);
+      tree.apply(changes);
+      return { ...result, timedOut: false };
+    } catch (error) {
+      if (!(error instanceof SandboxFullError)) throw error;
+      const stderr = `${result.stderr}${error.message} ${NOTHING_KEPT}\n`;
+      return { ...result, exitCode: result.exitCode || 1, stderr, timedOut: false };
+    }
+  }
+
+  function assertOpen(): void {
+    if (closed) throw new Error('The sandbox is closed');
+  }
+
+  return {
+    exec(command, options) {
+      const result = lastCommand.then(() => execNow(command, options));
+      lastCommand = result.catch(() => undefined);
+      return result;
+    },
+
+    async writeFile(path, content) {
+      assertOpen();
+      const target = resolveLinks(tree.files(), toSandboxPath(path));
+      if (target === null) throw new Error(`Its links go in a circle: ${path}`);
+      let ownBytes = 0;
+      try {
+        const bytes = await collectBytes(content, (count) => {
+          ownBytes += count;
+          incomingBytes += count;
+          tree.assertRoom(incomingBytes, target);
+        });
+        tree.put(target, toStoredFile(bytes));
+        return bytes.byteLength;
+      } finally {
+        incomingBytes -= ownBytes;
+      }
+    },
+
+    async readFile(path) {
+      const target = resolveLinks(tree.files(), toSandboxPath(path));
+      const entry = target === null ? undefined : tree.files().get(target);
+      return entry?.kind === 'file' ? Buffer.from(entry.bytes) : null;
+    },
+
+    async list(folder) {
+      const target = resolveLinks(tree.files(), toSandboxPath(folder));
+      return target === null ? [] : tree.namesIn(target);
+    },
+
+    archive: (folders) => packArchive(tree.files(), folders),
+
+    async restore(archive) {
+      assertOpen();
+      tree.apply(await unpackArchive(archive, caps));
+    },
+
+    async close() {
+      closed = true;
+      await shell.close();
+    },
+  };
+}
+
+function failed(exitCode: number, stderr: string): ExecResult {
+  return { exitCode, stdout: '', stderr: `${stderr} ${NOTHING_KEPT}\n`, timedOut: false, truncated: false };
+}
+
+function timedOut(timeoutMs: number): string {
+  return `The command was ended after ${timeoutMs} ms. Do less at once.`;
+}
+
+function crashed(signal: string | null): string {
+  if (signal) return 'The command was ended: it needed too much memory. Do less at once.';
+  return 'The command was ended: the shell failed.';
+}
+
+const NOTHING_KEPT = 'Nothing it wrote was kept.';

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { z } from 'zod';
+import { versioned } from './session-schema.ts';
+import { SessionCorruptError } from './session-store.ts';
+
+const KNOWN_VERSION = 1;
+
+/** Null when there is no such file. Throws `SessionCorruptError` when it holds something else. */
+export async function readSaved<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
+  const text = await readIfThere(path);
+  if (text === null) return null;
+  const value = parse(path, text);
+  const version = versioned.safeParse(value).data?.version;
+  if (version !== undefined && version > KNOWN_VERSION) {
+    throw new SessionCorruptError(
+      `${path} was written by a newer Hummingbird (version ${version}, this one knows ${KNOWN_VERSION}). ` +
+        `Upgrade this one, or delete ${dirname(path)} to start the session anew.`,
+    );
+  }
+  const checked = schema.safeParse(value);
+  if (!checked.success) throw corrupt(path, z.prettifyError(checked.error), checked.error);
+  return checked.data;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The parser's own message quotes the conversation.
+    throw corrupt(path, `${text.length} characters that are not JSON`, cause);
+  }
+}
+
+function corrupt(path: string, what: string, cause: unknown): SessionCorruptError {
+  return new SessionCorruptError(
+    `${basename(path)} of the session in ${dirname(path)} can not be used: ${what}. ` +
+      'Put it back from a backup, or delete that folder to start the session anew.',
+    { cause },
+  );
+}

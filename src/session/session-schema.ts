@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { SessionContext, SessionMeta } from './session-store.ts';
+
+// Loose: what another release of the same version adds is kept when the session is saved again.
+
+const toolCall = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+
+const message = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.literal('user'), content: z.string(), noteId: z.exactOptional(z.number()) }),
+  z.looseObject({
+    role: z.literal('assistant'),
+    content: z.string(),
+    toolCalls: z.array(toolCall),
+    native: z.exactOptional(z.looseObject({ author: z.string(), content: z.unknown() })),
+  }),
+  z.looseObject({
+    role: z.literal('tool'),
+    toolCallId: z.string(),
+    name: z.string(),
+    content: z.string(),
+    isError: z.boolean(),
+  }),
+]);
+
+export const sessionContext: z.ZodType<SessionContext> = z.looseObject({
+  version: z.literal(1),
+  messages: z.array(message),
+});
+
+export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
+  version: z.literal(1),
+  sessionId: z.string(),
+  projectId: z.number(),
+  projectPath: z.string(),
+  mrIid: z.number(),
+  sha: z.string(),
+  workflow: z.string(),
+  model: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  ending: z.string().nullable(),
+  runs: z.number(),
+  answer: z.string().nullable(),
+});
+
+/** Read before anything else: what a newer version wrote may have any other shape. */
+export const versioned = z.looseObject({ version: z.number() });

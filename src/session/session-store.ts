@@ -1,0 +1,52 @@
+// The port of what outlives a run: the conversation, the sandbox's files, and what happened.
+import type { Readable } from 'node:stream';
+import type { Message } from '../agent/messages.ts';
+
+export interface SessionStore {
+  /** Null when there is no such session. Throws `SessionCorruptError` when it can not be read. */
+  load(id: string): Promise<Session | null>;
+  /** Replaces the conversation; whole or not at all. */
+  saveContext(id: string, context: SessionContext): Promise<void>;
+  saveMeta(id: string, meta: SessionMeta): Promise<void>;
+  /** Replaces the archive with what the stream gives; whole or not at all. */
+  saveArchive(id: string, archive: Readable): Promise<void>;
+  /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */
+  appendTranscript(id: string, event: Record<string, unknown>): Promise<void>;
+}
+
+export interface Session {
+  context: SessionContext;
+  meta: SessionMeta | null;
+  /** The tar.gz of the sandbox, if there is one; opened when asked for. */
+  openArchive(): Promise<Readable | null>;
+}
+
+export interface SessionContext {
+  version: 1;
+  messages: Message[];
+}
+
+export interface SessionMeta {
+  version: 1;
+  sessionId: string;
+  projectId: number;
+  projectPath: string;
+  mrIid: number;
+  sha: string;
+  workflow: string;
+  /** Model of the last run. */
+  model: string;
+  createdAt: string;
+  updatedAt: string;
+  /** How the last run ended. */
+  ending: string | null;
+  /** Runs so far, replies included. */
+  runs: number;
+  /** The last answer as it was published, so that publishing can be repeated. */
+  answer: string | null;
+}
+
+/** The session is there but can not be used: broken, or written by a newer version. */
+export class SessionCorruptError extends Error {
+  override readonly name = 'SessionCorruptError';
+}

@@ -1,0 +1,516 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type ExecOptions,
+  type ExecResult,
+  type Sandbox,
+  SandboxFullError,
+  type SandboxProvider,
+} from '../../src/sandbox/sandbox.ts';
+
+export interface SandboxBackend {
+  name: string;
+  /** With little memory, a command that eats some is soon ended. */
+  createProvider(options: { maxBytes: number; memoryMb?: number }): SandboxProvider;
+}
+
+const MIB = 1024 * 1024;
+
+export function sandboxContract(backend: SandboxBackend): void {
+  describe(`sandbox: ${backend.name}`, () => {
+    const opened: Sandbox[] = [];
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((sandbox) => sandbox.close()));
+    });
+
+    async function open(options: { maxBytes?: number; memoryMb?: number } = {}): Promise<Sandbox> {
+      const sandbox = await backend.createProvider({ maxBytes: 64 * MIB, ...options }).create();
+      opened.push(sandbox);
+      return sandbox;
+    }
+
+    describe('a command', () => {
+      test('has its output, its errors and its exit code apart', async () => {
+        const sandbox = await open();
+        expect(await exec(sandbox, 'echo out; echo err >&2; exit 3')).toEqual({
+          exitCode: 3,
+          stdout: 'out\n',
+          stderr: 'err\n',
+          timedOut: false,
+          truncated: false,
+        });
+      });
+
+      test('starts in /tmp, where _out and data are', async () => {
+        const sandbox = await open();
+        expect((await exec(sandbox, 'pwd; ls')).stdout).toBe('/tmp\n_out\ndata\n');
+      });
+
+      test('that can not be parsed or found fails and says so', async () => {
+        const sandbox = await open();
+        const [broken, unknown] = [await exec(sandbox, 'if then'), await exec(sandbox, 'no-such-command')];
+        expect(broken).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('syntax error') });
+        expect(unknown).toMatchObject({ exitCode: 127, stderr: expect.stringContaining('no-such-command') });
+      });
+
+      test.each([
+        ['grep -c ERROR data/job.log', '500\n'],
+        ["awk '/ERROR/ {sum += $2} END {print sum}' data/job.log", '12475000\n'],
+        ["sed -n '101s/.*\\(ERROR\\).*/\\1/p' data/job.log", 'ERROR\n'],
+        ['grep ERROR data/job.log | sort -r | head -n 1 | cut -d" " -f2', '9900\n'],
+        ['tail -n 1 data/job.log | tr a-z A-Z | cut -c1-10', 'LINE 49999\n'],
+        ['tar czf - data | tar tzf - | grep job', 'data/job.log\n'],
+        ['gzip -c data/job.log | zcat | wc -c', '5400000\n'],
+      ])('reads a log of 5 MB: %s', async (command, expected) => {
+        const sandbox = await open();
+        await sandbox.writeFile('/tmp/data/job.log', bigLog());
+        expect(await exec(sandbox, command)).toMatchObject({ exitCode: 0, stdout: expected });
+      });
+
+      test('reads JSON with jq', async () => {
+        const sandbox = await open();
+        await sandbox.writeFile(
+          '/tmp/data/jobs.json',
+          JSON.stringify([
+            { id: 1, ok: true },
+            { id: 2, ok: false },
+          ]),
+        );
+        const result = await exec(sandbox, "jq -r '.[] | select(.ok | not) | .id' data/jobs.json");
+        expect(result).toMatchObject({ exitCode: 0, stdout: '2\n' });
+      });
+
+      test('leaves its files, their modes, links and folders to the next one', async () => {
+        const sandbox = await open();
+        await exec(
+          sandbox,
+          'mkdir -p a/b; echo 1 > a/b/c; ln -s a/b l; echo "echo ran" > s.sh; chmod 755 s.sh',
+        );
+        await exec(sandbox, 'echo 2 >> a/b/c; mv s.sh a/t.sh; echo 3 > l/d');
+        expect((await exec(sandbox, 'cat a/b/c a/b/d l/d; ./a/t.sh; ls')).stdout).toBe(
+          '1\n2\n3\n3\nran\n_out\na\ndata\nl\n',
+        );
+      });
+
+      test('leaves nothing of its shell to the next one', async () => {
+        const sandbox = await open();
+        await exec(sandbox, 'cd /tmp/data; x=1; f() { echo f; }; export x');
+        expect((await exec(sandbox, 'pwd; echo "x=$x"; f')).stdout).toBe('/tmp\nx=\n');
+      });
+
+      test('removes files for good', async () => {
+        const sandbox = await open();
+        await sandbox.writeFile('/tmp/data/deep/file', 'x');
+        await exec(sandbox, 'rm -r data');
+        expect(await sandbox.readFile('/tmp/data/deep/file')).toBeNull();
+        expect((await exec(sandbox, 'ls')).stdout).toBe('_out\n');
+      });
+
+      test('waits for the one before it', async () => {
+        const sandbox = await open();
+        const results = await Promise.all([1, 2, 3].map((n) => exec(sandbox, `cat n; echo ${n} >> n`)));
+        expect(results.map((result) => result.stdout)).toEqual(['', '1\n', '1\n2\n']);
+      });
+
+      test('that never ends is ended in time, and the next one finds the files from before', async () => {
+        const sandbox = await open();
+        await exec(sandbox, 'echo kept > before');
+        const result = await exec(sandbox, 'while true; do :; done', { timeoutMs: 300 });
+        expect(result).toMatchObject({
+          exitCode: 124,
+          timedOut: true,
+          stderr: expect.stringContaining('300 ms'),
+        });
+        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+      });
+
+      test('that sleeps is ended in time', async () => {
+        const sandbox = await open();
+        expect(await exec(sandbox, 'sleep 60', { timeoutMs: 100 })).toMatchObject({
+          exitCode: 124,
+          timedOut: true,
+        });
+      });
+
+      test('that eats memory fails, and the next one finds the files from before', async () => {
+        const sandbox = await open({ memoryMb: 64 });
+        await exec(sandbox, 'echo kept > before');
+        const result = await exec(sandbox, `awk 'BEGIN { while (1) a[i++] = sprintf("%2000d", i) }'`);
+        expect(result).toMatchObject({
+          exitCode: 137,
+          timedOut: false,
+          stderr: expect.stringContaining('memory'),
+        });
+        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+      });
+
+      test.each([
+        ['a string that doubles', 's=x; while true; do s="$s$s"; done'],
+        ['a function that calls itself', 'f() { f; }; f'],
+      ])('with %s fails and harms nobody', async (_, command) => {
+        const sandbox = await open();
+        expect((await exec(sandbox, command)).exitCode).not.toBe(0);
+        expect(await exec(sandbox, 'echo fine')).toMatchObject({ exitCode: 0, stdout: 'fine\n' });
+      });
+
+      test('is ended by an abort, with its reason, and the next one works', async () => {
+        const sandbox = await open();
+        await exec(sandbox, 'echo kept > before');
+        const controller = new AbortController();
+        const running = exec(sandbox, 'while true; do :; done', { signal: controller.signal });
+        setTimeout(() => controller.abort(new Error('no longer wanted')), 100);
+        await expect(running).rejects.toThrow('no longer wanted');
+        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+      });
+
+      test('does not start when it is aborted already', async () => {
+        const sandbox = await open();
+        const running = exec(sandbox, 'echo x > started', {
+          signal: AbortSignal.abort(new Error('too late')),
+        });
+        await expect(running).rejects.toThrow('too late');
+        expect(await sandbox.readFile('/tmp/started')).toBeNull();
+      });
+
+      test('has each stream cut at the cap, never within a character', async () => {
+        const sandbox = await open();
+        const result = await exec(sandbox, 'echo äöü; echo 123456789 >&2', { maxOutputBytes: 5 });
+        expect(result).toMatchObject({ exitCode: 0, stdout: 'äö', stderr: '12345', truncated: true });
+      });
+
+      test('with output of just the cap is not cut', async () => {
+        const sandbox = await open();
+        const result = await exec(sandbox, 'printf äö', { maxOutputBytes: 4 });
+        expect(result).toMatchObject({ stdout: 'äö', truncated: false });
+      });
+
+      test('may write what it likes to /dev/null', async () => {
+        const sandbox = await open({ maxBytes: 6 * MIB });
+        await sandbox.writeFile('/tmp/data/job.log', bigLog());
+        const result = await exec(
+          sandbox,
+          'cat data/job.log > /dev/null; cat data/job.log >> /dev/null; wc -c < /dev/null',
+        );
+        expect(result).toMatchObject({ exitCode: 0, stdout: '0\n' });
+      });
+
+      test('that runs out of room fails, says so and leaves the files as they were', async () => {
+        const sandbox = await open({ maxBytes: MIB });
+        await sandbox.writeFile('/tmp/data/half', 'x'.repeat(MIB / 2));
+        await sandbox.writeFile('/tmp/data/note', 'old');
+        const result = await exec(sandbox, 'echo new > data/note; cat data/half data/half > data/all; true');
+        expect(result.exitCode).not.toBe(0);
+        expect(result.stderr).toMatch(/full|no space/i);
+        expect((await sandbox.readFile('/tmp/data/note'))?.toString()).toBe('old');
+        expect(await exec(sandbox, 'ls data; echo fits > data/note; cat data/note')).toMatchObject({
+          exitCode: 0,
+          stdout: 'half\nnote\nfits\n',
+        });
+      });
+    });
+
+    describe('from the host', () => {
+      test('no file is seen', async () => {
+        const sandbox = await open();
+        const paths = [import.meta.filename, process.execPath, '/proc/self/environ', '/etc/shadow'];
+        for (const path of paths) expect((await exec(sandbox, `cat ${path}`)).exitCode, path).not.toBe(0);
+      });
+
+      test('no variable is seen', async () => {
+        process.env.HUMMINGBIRD_CONTRACT_SECRET = 'visible-to-the-host-only';
+        try {
+          const sandbox = await open();
+          const result = await exec(
+            sandbox,
+            'env; set; echo $HUMMINGBIRD_CONTRACT_SECRET; cat /proc/*/environ',
+          );
+          expect(result.stdout).toContain('PATH=');
+          expect(result.stdout).not.toContain('visible-to-the-host-only');
+        } finally {
+          delete process.env.HUMMINGBIRD_CONTRACT_SECRET;
+        }
+      });
+
+      test('no network is reached', async () => {
+        let connections = 0;
+        const server = createServer(() => {
+          connections += 1;
+        }).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const sandbox = await open();
+        const commands = [
+          `curl -m 2 http://127.0.0.1:${port}/`,
+          `wget -T 2 http://127.0.0.1:${port}/`,
+          `nc -w 2 127.0.0.1 ${port}`,
+          `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`,
+          `python3 -c 'import socket; socket.create_connection(("127.0.0.1", ${port}), 2)'`,
+        ];
+        for (const command of commands) await exec(sandbox, command);
+        server.close();
+        expect(connections).toBe(0);
+      });
+
+      test('and from another sandbox no file is seen either', async () => {
+        const [one, other] = [await open(), await open()];
+        await one.writeFile('/tmp/data/mine', 'x');
+        expect(await other.readFile('/tmp/data/mine')).toBeNull();
+        expect((await exec(other, 'cat data/mine')).exitCode).not.toBe(0);
+      });
+    });
+
+    describe('a file', () => {
+      test.each([
+        ['text', 'grüße\n', 8],
+        ['bytes', Uint8Array.of(0, 255, 10, 128), 4],
+        ['nothing', '', 0],
+      ])('written as %s is read back', async (_, content, size) => {
+        const sandbox = await open();
+        expect(await sandbox.writeFile('/tmp/new/folder/file', content)).toBe(size);
+        expect(await sandbox.readFile('/tmp/new/folder/file')).toEqual(Buffer.from(content));
+        expect((await exec(sandbox, 'wc -c < new/folder/file')).stdout.trim()).toBe(String(size));
+      });
+
+      test('written from a stream is whole', async () => {
+        const sandbox = await open();
+        const chunks = Array.from({ length: 100 }, (_, index) => Buffer.alloc(10_000, index));
+        expect(await sandbox.writeFile('/tmp/data/f', Readable.from(chunks))).toBe(1_000_000);
+        expect(Buffer.concat(chunks).equals((await sandbox.readFile('/tmp/data/f')) ?? Buffer.of())).toBe(
+          true,
+        );
+      });
+
+      test('whose stream fails is not written', async () => {
+        const sandbox = await open();
+        const broken = Readable.from(failingAfter('some', new Error('connection lost')));
+        await expect(sandbox.writeFile('/tmp/data/f', broken)).rejects.toThrow('connection lost');
+        expect(await sandbox.readFile('/tmp/data/f')).toBeNull();
+      });
+
+      test('too large is refused while it is read, and the old one stays', async () => {
+        const sandbox = await open({ maxBytes: MIB });
+        await sandbox.writeFile('/tmp/data/f', 'old');
+        let given = 0;
+        const endless = Readable.from(
+          (function* () {
+            for (; ; given += 1) yield Buffer.alloc(64 * 1024);
+          })(),
+          { highWaterMark: 1 },
+        );
+        const closed = new Promise((resolve) => endless.once('close', resolve));
+        await expect(sandbox.writeFile('/tmp/data/f', endless)).rejects.toThrow(SandboxFullError);
+        await closed;
+        expect(given).toBeLessThan(32);
+        expect((await sandbox.readFile('/tmp/data/f'))?.toString()).toBe('old');
+      });
+
+      test('may replace another that leaves no room beside it', async () => {
+        const sandbox = await open({ maxBytes: MIB });
+        await sandbox.writeFile('/tmp/data/f', 'x'.repeat(MIB - 10));
+        await sandbox.writeFile('/tmp/data/f', 'y'.repeat(MIB - 5));
+        expect((await sandbox.readFile('/tmp/data/f'))?.length).toBe(MIB - 5);
+        await expect(sandbox.writeFile('/tmp/data/g', '123456')).rejects.toThrow(SandboxFullError);
+        expect(await sandbox.writeFile('/tmp/data/g', '12345')).toBe(5);
+      });
+
+      test('with a relative path is refused', async () => {
+        const sandbox = await open();
+        await expect(sandbox.writeFile('data/f', 'x')).rejects.toThrow('absolute');
+      });
+
+      test('is the same by every way to write its path', async () => {
+        const sandbox = await open();
+        await sandbox.writeFile('/tmp/../../tmp//data/./f', 'x');
+        expect(await sandbox.list('/tmp/data/')).toEqual(['f']);
+        expect((await sandbox.readFile('/tmp/data/f'))?.toString()).toBe('x');
+      });
+
+      test('written while a command runs is kept', async () => {
+        const sandbox = await open();
+        const running = exec(sandbox, 'sleep 0.2; echo done > data/by-command');
+        await sandbox.writeFile('/tmp/data/by-host', 'x');
+        await running;
+        expect(await sandbox.list('/tmp/data')).toEqual(['by-command', 'by-host']);
+      });
+
+      test('is listed by name, and what is not there is empty', async () => {
+        const sandbox = await open();
+        for (const name of ['b', 'a', 'c/d']) await sandbox.writeFile(`/tmp/data/${name}`, 'x');
+        expect(await sandbox.list('/tmp/data')).toEqual(['a', 'b', 'c']);
+        expect(await sandbox.list('/tmp/none')).toEqual([]);
+        expect(await sandbox.readFile('/tmp/data')).toBeNull();
+      });
+    });
+
+    describe('an archive', () => {
+      test('brings everything in its folders to another sandbox', async () => {
+        const [one, other] = [await open(), await open()];
+        const large = Buffer.alloc(3 * MIB, 'large file ');
+        const files: [string, Buffer][] = [
+          ['/tmp/_out/1.txt', Buffer.from('one\n')],
+          ['/tmp/data/empty', Buffer.alloc(0)],
+          ['/tmp/data/große Datei 日本 😀.log', Buffer.from('unicode')],
+          [`/tmp/data/${'deep/'.repeat(60)}file`, Buffer.from('long path')],
+          ['/tmp/data/large', large],
+        ];
+        for (const [path, content] of files) await one.writeFile(path, content);
+        await one.writeFile('/tmp/elsewhere', 'not asked for');
+        await exec(one, 'mkdir data/empty-folder; chmod 750 _out/1.txt');
+
+        await other.restore(one.archive(['/tmp/_out', '/tmp/data']));
+
+        for (const [path, content] of files) {
+          expect(content.equals((await other.readFile(path)) ?? Buffer.from('missing')), path).toBe(true);
+        }
+        expect(
+          (await exec(other, 'ls; stat -c %a _out/1.txt; cat _out/1.txt; ls -d data/empty-folder')).stdout,
+        ).toBe('_out\ndata\n750\none\ndata/empty-folder\n');
+      });
+
+      test('of folders that are not there is empty', async () => {
+        const [one, other] = [await open(), await open()];
+        await other.restore(one.archive(['/tmp/none']));
+        expect(await other.list('/tmp')).toEqual(['_out', 'data']);
+      });
+
+      test('names its files relative to the root', async () => {
+        const sandbox = await open();
+        await sandbox.writeFile('/tmp/data/f', 'x');
+        await sandbox.writeFile('/tmp/a.tgz', await buffer(sandbox.archive(['/tmp/data'])));
+        expect((await exec(sandbox, 'tar tzf a.tgz | grep -v /$')).stdout).toContain('tmp/data/f\n');
+      });
+
+      test.each([
+        ['an absolute path', [{ name: '/tmp/data/evil' }]],
+        ['a path that leads outside', [{ name: 'tmp/../../evil' }]],
+        ['a symbolic link', [{ name: 'tmp/data/evil', type: 'symlink' as const, linkname: '/etc/passwd' }]],
+        ['a hard link', [{ name: 'tmp/data/evil', type: 'link' as const, linkname: 'tmp/data/good' }]],
+        ['a device', [{ name: 'tmp/data/evil', type: 'character-device' as const }]],
+        ['a pipe', [{ name: 'tmp/data/evil', type: 'fifo' as const }]],
+        ['a file below a file', [{ name: 'tmp/data/evil' }, { name: 'tmp/data/evil/below' }]],
+      ])('with %s is refused whole', async (_, entries) => {
+        const sandbox = await open();
+        const archive = await tarGz([{ name: 'tmp/data/good' }, ...entries]);
+        await expect(sandbox.restore(Readable.from([archive]))).rejects.toThrow(/refused/);
+        expect(await sandbox.list('/tmp/data')).toEqual([]);
+      });
+
+      test('that is a bomb is refused whole, before it is held', async () => {
+        const sandbox = await open({ maxBytes: MIB });
+        const content = Buffer.alloc(300 * MIB);
+        const bomb = gzipSync(Buffer.concat([tarHeader('tmp/data/bomb', content.length), content]), {
+          level: 1,
+        });
+        await expect(sandbox.restore(Readable.from([bomb]))).rejects.toThrow(SandboxFullError);
+        expect(await sandbox.list('/tmp/data')).toEqual([]);
+      });
+
+      test('with more files than may be is refused whole', async () => {
+        const sandbox = await open();
+        const headers = Array.from({ length: 100_000 }, (_, index) => tarHeader(`tmp/data/${index}`, 0));
+        const archive = gzipSync(Buffer.concat([...headers, Buffer.alloc(1024)]), { level: 1 });
+        await expect(sandbox.restore(Readable.from([archive]))).rejects.toThrow(SandboxFullError);
+        expect(await sandbox.list('/tmp/data')).toEqual([]);
+      });
+
+      test.each<[string, (good: Buffer) => Buffer]>([
+        ['cut off', (good) => good.subarray(0, good.length / 2)],
+        ['no gzip', () => Buffer.from('plain text')],
+        ['no tar', () => gzipSync('x'.repeat(2000))],
+        ['empty', () => Buffer.alloc(0)],
+        ['a cut-off tar', () => gzipSync(tarHeader('tmp/data/f', 4096))],
+        ['changed on the way', (good) => Buffer.from(good).fill(0xaa, 200, 250)],
+      ])('that is %s is an error that says so, and nothing of it is there', async (_, spoil) => {
+        const [one, other] = [await open(), await open()];
+        await one.writeFile(
+          '/tmp/data/f',
+          Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * n) % 251)),
+        );
+        const spoiled = spoil(await buffer(one.archive(['/tmp/data'])));
+        await expect(other.restore(Readable.from([spoiled]))).rejects.toThrow(/broken/);
+        expect(await other.list('/tmp/data')).toEqual([]);
+      });
+
+      test('whose stream fails gives the error of the stream', async () => {
+        const sandbox = await open();
+        const good = await tarGz([{ name: 'tmp/data/good' }]);
+        const broken = Readable.from(failingAfter(good.subarray(0, 40), new Error('connection lost')));
+        await expect(sandbox.restore(broken)).rejects.toThrow('connection lost');
+        expect(await sandbox.list('/tmp/data')).toEqual([]);
+      });
+    });
+
+    describe('closing', () => {
+      test('ends a command that runs', async () => {
+        const sandbox = await open();
+        await exec(sandbox, 'true');
+        const running = expect(exec(sandbox, 'while true; do :; done')).rejects.toThrow('closed');
+        await sandbox.close();
+        await running;
+      });
+
+      test('ends a command that has only just been asked for', async () => {
+        const sandbox = await open();
+        const running = expect(exec(sandbox, 'while true; do :; done')).rejects.toThrow('closed');
+        await sandbox.close();
+        await running;
+      });
+
+      test('twice is once, and afterwards nothing runs', async () => {
+        const sandbox = await open();
+        await sandbox.close();
+        await sandbox.close();
+        await expect(exec(sandbox, 'echo x')).rejects.toThrow('closed');
+        await expect(sandbox.writeFile('/tmp/f', 'x')).rejects.toThrow('closed');
+      });
+    });
+  });
+}
+
+function exec(sandbox: Sandbox, command: string, options: Partial<ExecOptions> = {}): Promise<ExecResult> {
+  const signal = new AbortController().signal;
+  return sandbox.exec(command, { timeoutMs: 20_000, maxOutputBytes: 100_000, signal, ...options });
+}
+
+/** 50 000 lines of 108 bytes; every hundredth is an error. */
+function bigLog(): string {
+  const lines = Array.from({ length: 50_000 }, (_, index) =>
+    `line ${index} ${index % 100 === 0 ? 'ERROR' : 'info'} `.padEnd(107, '.'),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function* failingAfter(first: string | Buffer, error: Error): Generator<string | Buffer> {
+  yield first;
+  throw error;
+}
+
+type TarEntry = { name: string; type?: 'symlink' | 'link' | 'character-device' | 'fifo'; linkname?: string };
+
+async function tarGz(entries: readonly TarEntry[]): Promise<Buffer> {
+  const tar = pack();
+  for (const entry of entries) tar.entry(entry, entry.type ? '' : 'content');
+  tar.finalize();
+  return gzipSync(await buffer(tar));
+}
+
+function tarHeader(name: string, size: number): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}

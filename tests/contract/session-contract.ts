@@ -1,0 +1,297 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Message } from '../../src/agent/messages.ts';
+import { PermanentError } from '../../src/errors.ts';
+import {
+  type Session,
+  type SessionContext,
+  SessionCorruptError,
+  type SessionMeta,
+  type SessionStore,
+} from '../../src/session/session-store.ts';
+
+export type StoredName = 'context.json' | 'meta.json' | 'sandbox.tar.gz' | 'transcript.jsonl';
+
+export interface SessionBackend {
+  name: string;
+  open(): Promise<OpenedStore>;
+}
+
+export interface OpenedStore {
+  store: SessionStore;
+  /** The same sessions, as another process sees them. */
+  reopen(): SessionStore;
+  /** Around the store: what is kept under a name of a session; null when nothing is. */
+  read(id: string, name: StoredName): Promise<Buffer | null>;
+  write(id: string, name: StoredName, content: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function sessionContract(backend: SessionBackend): void {
+  describe(`sessions: ${backend.name}`, () => {
+    const opened: OpenedStore[] = [];
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((one) => one.close()));
+    });
+
+    async function open(): Promise<OpenedStore> {
+      const one = await backend.open();
+      opened.push(one);
+      return one;
+    }
+
+    test('a session that was never saved is null', async () => {
+      const { store } = await open();
+      expect(await store.load('unknown')).toBeNull();
+    });
+
+    test('a saved session is loaded as it was, also by another process', async () => {
+      const { store, reopen } = await open();
+      await store.saveArchive(ID, Readable.from([Buffer.from('archive')]));
+      await store.saveContext(ID, context());
+      await store.saveMeta(ID, meta());
+
+      for (const reader of [store, reopen()]) {
+        const session = await loaded(reader);
+        expect(session.context).toEqual(context());
+        expect(session.meta).toEqual(meta());
+        expect(await archiveOf(session)).toBe('archive');
+      }
+    });
+
+    test('a conversation keeps what a provider needs back, to the letter', async () => {
+      const { store } = await open();
+      await store.saveContext(ID, context());
+      const saved = (await loaded(store)).context;
+      expect(JSON.stringify(saved)).toBe(JSON.stringify(context()));
+    });
+
+    test('a conversation alone is a session without meta and archive', async () => {
+      const { store } = await open();
+      await store.saveContext(ID, context());
+      const session = await loaded(store);
+      expect(session.meta).toBeNull();
+      expect(await session.openArchive()).toBeNull();
+    });
+
+    test('a transcript, meta or archive without a conversation is no session', async () => {
+      const { store } = await open();
+      await store.appendTranscript(ID, { event: 'started' });
+      await store.saveMeta(ID, meta());
+      await store.saveArchive(ID, Readable.from([Buffer.from('archive')]));
+      expect(await store.load(ID)).toBeNull();
+    });
+
+    test('what is saved again replaces what was there', async () => {
+      const { store } = await open();
+      for (const text of ['a long first text', 'second']) {
+        await store.saveContext(ID, { version: 1, messages: [{ role: 'user', content: text }] });
+        await store.saveMeta(ID, { ...meta(), ending: text });
+        await store.saveArchive(ID, Readable.from([Buffer.from(text)]));
+      }
+      const session = await loaded(store);
+      expect(session.context.messages).toEqual([{ role: 'user', content: 'second' }]);
+      expect(session.meta?.ending).toBe('second');
+      expect(await archiveOf(session)).toBe('second');
+    });
+
+    test('sessions do not see each other', async () => {
+      const { store } = await open();
+      await store.saveContext('one', { version: 1, messages: [{ role: 'user', content: 'one' }] });
+      await store.saveContext('two', { version: 1, messages: [] });
+      expect((await store.load('one'))?.context.messages).toHaveLength(1);
+      expect((await store.load('two'))?.context.messages).toHaveLength(0);
+    });
+
+    test('an archive of several megabytes comes back whole', async () => {
+      const { store } = await open();
+      const chunks = Array.from({ length: 80 }, (_, index) => Buffer.alloc(100_000, index));
+      await store.saveContext(ID, context());
+      await store.saveArchive(ID, Readable.from(chunks));
+      const archive = await (await loaded(store)).openArchive();
+      expect(archive && Buffer.concat(chunks).equals(await buffer(archive))).toBe(true);
+    });
+
+    test('an archive whose stream fails leaves the old one', async () => {
+      const { store } = await open();
+      await store.saveContext(ID, context());
+      await store.saveArchive(ID, Readable.from([Buffer.from('old')]));
+      const broken = Readable.from(
+        (function* () {
+          yield Buffer.from('half of the new');
+          throw new Error('sandbox is gone');
+        })(),
+      );
+      await expect(store.saveArchive(ID, broken)).rejects.toThrow('sandbox is gone');
+      expect(await archiveOf(await loaded(store))).toBe('old');
+    });
+
+    test('many saves at once leave one of them, whole', async () => {
+      const { store } = await open();
+      const texts = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(50_000));
+      await Promise.all(
+        texts.map((content) => store.saveContext(ID, { version: 1, messages: [{ role: 'user', content }] })),
+      );
+      const [message] = (await loaded(store)).context.messages;
+      expect(texts).toContain(message?.content);
+    });
+
+    test.each<[string, StoredName, string]>([
+      ['cut-off JSON', 'context.json', '{"version":1,"messages":[{"role":"us'],
+      ['an empty file', 'context.json', ''],
+      ['no list of messages', 'context.json', '{"version":1,"messages":{}}'],
+      ['a message of nobody', 'context.json', '{"version":1,"messages":[{"role":"system","content":""}]}'],
+      ['a tool call without an id', 'context.json', JSON.stringify(withCall({ name: 'x', arguments: {} }))],
+      ['no version', 'context.json', '{"messages":[]}'],
+      ['meta that is a list', 'meta.json', '[]'],
+      ['meta without a project', 'meta.json', JSON.stringify({ ...meta(), projectId: undefined })],
+    ])('%s is corrupt, and the error says where and what to do', async (_, name, content) => {
+      const { store, write } = await open();
+      await store.saveContext(ID, context());
+      await store.saveMeta(ID, meta());
+      await write(ID, name, content);
+      const error = await store.load(ID).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SessionCorruptError);
+      expect(String(error)).toContain(name);
+      expect(String(error)).toContain(ID);
+      expect(String(error)).toMatch(/delete/);
+    });
+
+    test('an error about a corrupt conversation does not quote it', async () => {
+      const { store, write } = await open();
+      await write(ID, 'context.json', 'secret words {');
+      const error = await store.load(ID).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SessionCorruptError);
+      expect((error as Error).message).not.toContain('secret');
+    });
+
+    test.each<StoredName>(['context.json', 'meta.json'])(
+      '%s of a newer version asks for an upgrade',
+      async (name) => {
+        const { store, write } = await open();
+        await store.saveContext(ID, context());
+        await write(ID, name, '{"version":2,"anything":"else"}');
+        const error = await store.load(ID).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(SessionCorruptError);
+        expect(String(error)).toMatch(/newer.*version 2.*[Uu]pgrade/);
+      },
+    );
+
+    test('a corrupt session can be saved over', async () => {
+      const { store, write } = await open();
+      await write(ID, 'context.json', '{');
+      await store.saveContext(ID, context());
+      expect((await loaded(store)).context).toEqual(context());
+    });
+
+    test('what a later release adds to a message or to meta is kept', async () => {
+      const { store, write } = await open();
+      await write(
+        ID,
+        'context.json',
+        '{"version":1,"messages":[{"role":"user","content":"x","mood":"good"}]}',
+      );
+      await write(ID, 'meta.json', JSON.stringify({ ...meta(), cost: 3 }));
+      const session = await loaded(store);
+      expect(session.context.messages[0]).toHaveProperty('mood', 'good');
+      expect(session.meta).toHaveProperty('cost', 3);
+    });
+
+    test('events appended at once are in the transcript in the order of the calls, a line each', async () => {
+      const { store, read } = await open();
+      const events = Array.from({ length: 200 }, (_, n) => ({
+        n,
+        text: `line\nbreak ${'x'.repeat(n * 50)}`,
+      }));
+      await Promise.all(events.map((event) => store.appendTranscript(ID, event)));
+      expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual(events);
+    });
+
+    test('an event is written as it was when it was appended', async () => {
+      const { store, read } = await open();
+      const event = { n: 1 };
+      const first = store.appendTranscript(ID, event);
+      event.n = 2;
+      await Promise.all([first, store.appendTranscript(ID, event)]);
+      expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+
+    test('a transcript goes on in another process', async () => {
+      const { store, reopen, read } = await open();
+      await store.appendTranscript(ID, { n: 1 });
+      await reopen().appendTranscript(ID, { n: 2 });
+      expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+
+    test.each(['', '..', 'a/b', '../other', 'a.b', 'x'.repeat(65), 'ü', 'a\0', 'a\n'])(
+      'the id %j is refused by everything',
+      async (id) => {
+        const { store } = await open();
+        await expect(store.load(id)).rejects.toThrow(PermanentError);
+        await expect(store.saveContext(id, context())).rejects.toThrow(PermanentError);
+        await expect(store.saveMeta(id, meta())).rejects.toThrow(PermanentError);
+        await expect(store.saveArchive(id, Readable.from(['x']))).rejects.toThrow(PermanentError);
+        await expect(store.appendTranscript(id, {})).rejects.toThrow(PermanentError);
+      },
+    );
+  });
+}
+
+const ID = 'a1b2-session';
+
+async function loaded(store: SessionStore): Promise<Session> {
+  const session = await store.load(ID);
+  if (!session) throw new Error('The session is not there');
+  return session;
+}
+
+async function archiveOf(session: Session): Promise<string | undefined> {
+  const archive = await session.openArchive();
+  return archive ? (await buffer(archive)).toString() : undefined;
+}
+
+function linesOf(transcript: Buffer | null): unknown[] {
+  const lines = transcript?.toString().split('\n') ?? [];
+  expect(lines.pop()).toBe('');
+  return lines.map((line) => JSON.parse(line));
+}
+
+function context(): SessionContext {
+  const messages: Message[] = [
+    { role: 'user', content: '{"project":"group/app","iid":7}', noteId: 12 },
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [
+        { id: 'call-1', name: 'sandbox_exec', arguments: { command: 'ls', nested: { a: [1, null] } } },
+      ],
+      native: { author: 'anthropic', content: [{ type: 'thinking', signature: 'c2ln', z: 1, a: 2 }] },
+    },
+    { role: 'tool', toolCallId: 'call-1', name: 'sandbox_exec', content: '{"exit_code":0}', isError: false },
+    { role: 'assistant', content: 'Grüße 日本 😀 \u2028', toolCalls: [] },
+  ];
+  return { version: 1, messages };
+}
+
+function withCall(call: Record<string, unknown>): unknown {
+  return { version: 1, messages: [{ role: 'assistant', content: '', toolCalls: [call] }] };
+}
+
+function meta(): SessionMeta {
+  return {
+    version: 1,
+    sessionId: ID,
+    projectId: 5,
+    projectPath: 'group/app',
+    mrIid: 7,
+    sha: 'abc123',
+    workflow: 'analyze-failures',
+    model: 'claude',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-02T00:00:00.000Z',
+    ending: null,
+    runs: 1,
+    answer: 'The test fails.',
+  };
+}

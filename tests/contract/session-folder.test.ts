@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openFolderStore } from '../../src/session/folder-store.ts';
+import { sessionContract } from './session-contract.ts';
+
+sessionContract({
+  name: 'folder',
+  async open() {
+    const dir = await mkdtemp(join(tmpdir(), 'hummingbird-sessions-'));
+    return {
+      store: openFolderStore({ dir }),
+      reopen: () => openFolderStore({ dir }),
+      read: (id, name) => readFile(join(dir, id, name)).catch(() => null),
+      async write(id, name, content) {
+        const path = join(dir, id, name);
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, content);
+      },
+      close: () => rm(dir, { recursive: true }),
+    };
+  },
+});
+
+describe('sessions in a folder', () => {
+  const dirs: string[] = [];
+  afterEach(async () => {
+    for (const dir of dirs.splice(0)) await rm(dir, { recursive: true });
+  });
+
+  async function makeDir(): Promise<string> {
+    const dir = await mkdtemp(join(tmpdir(), 'hummingbird-sessions-'));
+    dirs.push(dir);
+    return dir;
+  }
+
+  test('are made with their folder when the first one is saved, for the owner only', async () => {
+    const dir = join(await makeDir(), 'not', 'yet');
+    const store = openFolderStore({ dir });
+    await store.saveContext('s', { version: 1, messages: [] });
+    await store.saveArchive('s', Readable.from(['x']));
+    await store.appendTranscript('s', {});
+    expect(await modeOf(join(dir, 's'))).toBe(0o700);
+    for (const name of await readdir(join(dir, 's')))
+      expect(await modeOf(join(dir, 's', name)), name).toBe(0o600);
+  });
+
+  test('ignore what a stopped process left half written', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    await mkdir(join(dir, 's'));
+    await writeFile(join(dir, 's', 'context.json.1.tmp'), '{"version":1,"mess');
+    expect(await store.load('s')).toBeNull();
+    await store.saveContext('s', { version: 1, messages: [] });
+    await writeFile(join(dir, 's', 'sandbox.tar.gz.2.tmp'), 'half');
+    const session = await store.load('s');
+    expect(session?.context.messages).toEqual([]);
+    expect(await session?.openArchive()).toBeNull();
+  });
+
+  test('leave nothing behind when a save fails', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    const broken = new Readable({ read: () => broken.destroy(new Error('gone')) });
+    await expect(store.saveArchive('s', broken)).rejects.toThrow('gone');
+    expect(await readdir(join(dir, 's'))).toEqual([]);
+  });
+
+  test('go on with a new line after half a line in the transcript', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    await store.appendTranscript('s', { n: 1 });
+    await writeFile(join(dir, 's', 'transcript.jsonl'), '{"n":2,"te', { flag: 'a' });
+    await store.appendTranscript('s', { n: 3 });
+    expect(await readFile(join(dir, 's', 'transcript.jsonl'), 'utf8')).toBe('{"n":1}\n{"n":2,"te\n{"n":3}\n');
+  });
+
+  test('pass on an error of the disk as it is', async () => {
+    const dir = await makeDir();
+    await mkdir(join(dir, 's', 'context.json'), { recursive: true });
+    await expect(openFolderStore({ dir }).load('s')).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+
+  test('append again after an append that failed', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    const transcript = join(dir, 's', 'transcript.jsonl');
+    await mkdir(transcript, { recursive: true });
+    const failing = expect(store.appendTranscript('s', { n: 1 })).rejects.toMatchObject({ code: 'EISDIR' });
+    const waiting = store.appendTranscript('s', { n: 2 }).catch(() => undefined);
+    await failing;
+    await waiting;
+    await rm(transcript, { recursive: true });
+    await store.appendTranscript('s', { n: 3 });
+    expect(await readFile(transcript, 'utf8')).toBe('{"n":3}\n');
+  });
+});
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}

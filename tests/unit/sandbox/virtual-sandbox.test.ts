@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from 'vitest';
+import { RetryableError } from '../../../src/errors.ts';
+import type { ExecResult, Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { createVirtualSandboxes, type VirtualSandboxOptions } from '../../../src/sandbox/virtual/provider.ts';
+
+const PROVIDER = join(import.meta.dirname, '../../../src/sandbox/virtual/provider.ts');
+const MIB = 1024 * 1024;
+
+const opened: Sandbox[] = [];
+afterEach(async () => {
+  for (const sandbox of opened.splice(0)) await sandbox.close();
+});
+
+test('no command alters a file that it only reads', async () => {
+  const sandbox = await open();
+  const text = Array.from({ length: 2000 }, (_, index) => `b${index} grün\ta,${index % 7}\n`).join('');
+  await sandbox.writeFile('/tmp/f', text);
+  const readers =
+    'cat,head,tail,tac,rev,sort,uniq,wc,nl,fold,expand,unexpand,strings,md5sum,sha1sum,sha256sum,base64,od,file,' +
+    'gzip -c,grep -n b,rg b,sed s/b/c/,awk {print},cut -f1,column,split,tee x <,tr a b <,paste -s,comm f,join f,' +
+    'diff f,tar cf t,xan headers,cp f,stat,du,ls -l,find';
+  for (const reader of readers.split(',')) await exec(sandbox, `${reader} f > out`);
+  await exec(sandbox, 'cp f g; sed -i s/b/c/ g; echo more >> g; ln f h; echo more >> h; sort -r -o i f');
+  expect((await sandbox.readFile('/tmp/f'))?.toString()).toBe(text);
+});
+
+test('what is written below a symbolic link is where the link leads', async () => {
+  const sandbox = await open();
+  await exec(
+    sandbox,
+    'ln -s data l; echo 1 > l/a; cp l/a l/b; mv l/a l/c; mkdir -p l/d/e; tee l/d/e/f < l/b; rm l/b',
+  );
+  expect(await sandbox.list('/tmp/data')).toEqual(['c', 'd']);
+  expect((await sandbox.readFile('/tmp/l/d/e/f'))?.toString()).toBe('1\n');
+  await sandbox.writeFile('/tmp/l/g', 'by the host');
+  expect((await exec(sandbox, 'cat data/g')).stdout).toBe('by the host');
+});
+
+test('a file whose links go in a circle is not there and can not be written', async () => {
+  const sandbox = await open();
+  await exec(sandbox, 'ln -s b a; ln -s a b');
+  expect(await sandbox.readFile('/tmp/a/f')).toBeNull();
+  expect(await sandbox.list('/tmp/a')).toEqual([]);
+  await expect(sandbox.writeFile('/tmp/a/f', 'x')).rejects.toThrow('circle');
+});
+
+test('a command that makes too many files fails and leaves none of them', async () => {
+  const sandbox = await open({ maxFiles: 50 });
+  const result = await exec(sandbox, 'for i in $(seq 100); do echo > data/$i; done');
+  expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('50 files') });
+  expect(await sandbox.list('/tmp/data')).toEqual([]);
+});
+
+test('a command that removes everything leaves a sandbox that works', async () => {
+  const sandbox = await open();
+  await exec(sandbox, 'rm -rf /');
+  expect(await exec(sandbox, 'pwd; echo x > f; cat f; ls | wc -l')).toMatchObject({
+    exitCode: 0,
+    stdout: '/tmp\nx\n1\n',
+  });
+});
+
+test('files that come in at the same time share the room', async () => {
+  const sandbox = await open({ maxBytes: MIB });
+  const size = MIB * 0.6;
+  const writes = ['a', 'b'].map((name) => sandbox.writeFile(`/tmp/data/${name}`, Buffer.alloc(size)));
+  const outcomes = await Promise.allSettled(writes);
+  expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
+  await sandbox.writeFile('/tmp/data/c', Buffer.alloc(MIB * 0.4 - 1));
+});
+
+test('a shell that can not start is an error that may pass, not a failed command', async () => {
+  const sandbox = await open({ heapMb: 1 });
+  await expect(exec(sandbox, 'echo x')).rejects.toThrow(RetryableError);
+});
+
+test('the end of a busy shell is not the end of other sandboxes', async () => {
+  const [one, other] = [await open(), await open()];
+  const [busy, quick] = await Promise.all([
+    one.exec('while true; do :; done', {
+      timeoutMs: 300,
+      maxOutputBytes: 10,
+      signal: new AbortController().signal,
+    }),
+    exec(other, 'echo fine'),
+  ]);
+  expect(busy.timedOut).toBe(true);
+  expect(quick.stdout).toBe('fine\n');
+});
+
+test('a sandbox that nobody closed does not keep the process alive', async () => {
+  const script = `
+    const { createVirtualSandboxes } = await import(${JSON.stringify(PROVIDER)});
+    const sandbox = await createVirtualSandboxes({ maxBytes: 1e6 }).create();
+    const signal = new AbortController().signal;
+    const { stdout } = await sandbox.exec('echo ran', { timeoutMs: 10000, maxOutputBytes: 100, signal });
+    process.stdout.write(stdout);`;
+  const args = ['--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  expect(stdout).toBe('ran\n');
+});
+
+async function open(options: Partial<VirtualSandboxOptions> = {}): Promise<Sandbox> {
+  const sandbox = await createVirtualSandboxes({ maxBytes: 16 * MIB, ...options }).create();
+  opened.push(sandbox);
+  return sandbox;
+}
+
+function exec(sandbox: Sandbox, command: string): Promise<ExecResult> {
+  const signal = new AbortController().signal;
+  return sandbox.exec(command, { timeoutMs: 20_000, maxOutputBytes: 100_000, signal });
+}
