@@ -18,7 +18,7 @@ export interface Note {
 
 /** What the job itself must read of a merge request, whatever the model asks for later. */
 export interface MergeRequests {
-  get(projectId: number, iid: number, signal: AbortSignal): Promise<MergeRequest>;
+  get(project: number | string, iid: number, signal: AbortSignal): Promise<MergeRequest>;
   /** Open merge requests that contain this commit. */
   findBySha(projectId: number, sha: string, signal: AbortSignal): Promise<MergeRequest[]>;
   /** The notes of one thread, oldest first. */
@@ -30,8 +30,8 @@ const MAX_PAGES = 10;
 
 export function createMergeRequests(client: GitlabClient): MergeRequests {
   return {
-    async get(projectId, iid, signal) {
-      return fromWire(await client.withSignal(signal).api.MergeRequests.show(projectId, iid));
+    async get(project, iid, signal) {
+      return fromWire(await client.withSignal(signal).api.MergeRequests.show(project, iid));
     },
 
     async findBySha(projectId, sha, signal) {

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { failedFirst } from './failed-first.ts';
+import { readHeadSha } from './mr-details.ts';
+import { defineTool, type Scope } from './scope.ts';
+import { fromWireList, PAGING, toCutNote } from './wire.ts';
+
+export function createListCommitStatuses(scope: Scope) {
+  return defineTool({
+    name: 'gitlab_list_commit_statuses',
+    description:
+      "What systems outside of GitLab (Konflux, other CI) reported for a commit, failed ones first: name, status, description, target_url. GitLab's own jobs are only counted here, and those that failed named.",
+    schema: z.strictObject({
+      sha: z
+        .string()
+        .regex(/^[0-9a-f]{7,64}$/i)
+        .optional()
+        .describe("A commit; the merge request's head unless told"),
+    }),
+    async read({ sha: wanted }, signal) {
+      const sha = wanted ?? (await readHeadSha(scope, signal));
+      const { api } = scope.client.withSignal(signal);
+      // gitbeaker's type has no paging here, its request has.
+      const options = { ...PAGING, showExpanded: false } as const;
+      const answer = await api.Commits.allStatuses(scope.projectId, sha, options);
+      return {
+        kind: 'json',
+        value: toAnswer(sha, fromWireList(wireStatus, 'the commit statuses', answer)),
+      };
+    },
+  });
+}
+
+const wireStatus = z.object({
+  id: z.number(),
+  name: z.string(),
+  status: z.string(),
+  description: z.string().nullish(),
+  target_url: z.string().nullish(),
+  allow_failure: z.boolean().nullish(),
+  pipeline_id: z.number().nullish(),
+});
+
+type WireStatus = z.infer<typeof wireStatus>;
+
+function toAnswer(sha: string, statuses: readonly WireStatus[]) {
+  const external = statuses.filter((status) => !isGitlabJob(status));
+  const jobs = statuses.filter(isGitlabJob);
+  return {
+    sha,
+    external: external.map(fromStatus).toSorted(failedFirst),
+    gitlab_jobs: jobs.length,
+    failed_gitlab_jobs: jobs
+      .filter(({ status }) => status === 'failed')
+      .map(({ id, name }) => ({ id, name })),
+    ...toCutNote(statuses, 'statuses'),
+  };
+}
+
+/** The list has both and does not say which is which; only a system outside describes or links elsewhere. */
+function isGitlabJob({ id, description, target_url }: WireStatus): boolean {
+  if (description) return false;
+  return !target_url || new RegExp(`/(?:-/jobs|builds)/${id}$`).test(target_url);
+}
+
+function fromStatus(status: WireStatus) {
+  return {
+    name: status.name,
+    status: status.status,
+    description: status.description ?? null,
+    target_url: status.target_url ?? null,
+    allow_failure: status.allow_failure ?? false,
+    pipeline_id: status.pipeline_id ?? null,
+  };
+}

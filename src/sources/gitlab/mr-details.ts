@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { PermanentError } from '../../errors.ts';
+import { defineTool, type Scope } from './scope.ts';
+import { fromWire } from './wire.ts';
+
+const MAX_DESCRIPTION = 4_000;
+
+export function createGetMrDetails({ client, projectId, mrIid }: Scope) {
+  return defineTool({
+    name: 'gitlab_get_mr_details',
+    description:
+      'The merge request this job is about: title, description, state, author, branches, head commit (sha), labels, draft, head pipeline, number of changed files, link.',
+    schema: z.strictObject({}),
+    async read(_args, signal) {
+      const answer = await client.withSignal(signal).api.MergeRequests.show(projectId, mrIid);
+      return {
+        kind: 'json',
+        value: fromMergeRequest(fromWire(wireMergeRequest, 'the merge request', answer)),
+      };
+    },
+  });
+}
+
+/** The head of the source branch, which external systems report to. */
+export async function readHeadSha({ client, projectId, mrIid }: Scope, signal: AbortSignal): Promise<string> {
+  const answer = await client.withSignal(signal).api.MergeRequests.show(projectId, mrIid);
+  const { sha } = fromWire(wireMergeRequest.pick({ sha: true }), 'the merge request', answer);
+  if (sha) return sha;
+  throw new PermanentError(`Merge request !${mrIid} has no commit yet`);
+}
+
+const wireMergeRequest = z.object({
+  iid: z.number(),
+  title: z.string(),
+  description: z.string().nullish(),
+  state: z.string(),
+  author: z.object({ username: z.string(), name: z.string() }).nullish(),
+  source_branch: z.string(),
+  target_branch: z.string(),
+  source_project_id: z.number().nullish(),
+  project_id: z.number(),
+  // Null before the first commit.
+  sha: z.string().nullish(),
+  labels: z.array(z.string()),
+  draft: z.boolean().nullish(),
+  head_pipeline: z
+    .object({ id: z.number(), status: z.string(), sha: z.string(), web_url: z.string().nullish() })
+    .nullish(),
+  // A text, because GitLab stops counting: "1000+".
+  changes_count: z.string().nullish(),
+  web_url: z.string(),
+});
+
+function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>) {
+  return {
+    iid: mr.iid,
+    title: mr.title,
+    description: cutDescription(mr.description ?? ''),
+    state: mr.state,
+    author: mr.author ? `${mr.author.name} (${mr.author.username})` : null,
+    source_branch: mr.source_branch,
+    target_branch: mr.target_branch,
+    from_fork: mr.source_project_id !== mr.project_id,
+    sha: mr.sha ?? null,
+    labels: mr.labels,
+    draft: mr.draft ?? false,
+    head_pipeline: mr.head_pipeline ?? null,
+    changed_files: mr.changes_count ?? null,
+    web_url: mr.web_url,
+  };
+}
+
+function cutDescription(text: string): string {
+  if (text.length <= MAX_DESCRIPTION) return text;
+  // An emoji is two UTF-16 units; half of one is no text.
+  const kept = text.slice(0, MAX_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept}\n[… ${text.length - kept.length} more characters of the description are left out]`;
+}

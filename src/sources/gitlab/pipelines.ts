@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { defineTool, type Scope } from './scope.ts';
+import { fromWireList, PAGING, toCutNote } from './wire.ts';
+
+export function createListPipelines({ client, projectId, mrIid }: Scope) {
+  return defineTool({
+    name: 'gitlab_list_pipelines',
+    description:
+      'The pipelines of the merge request, newest first: id, status, source, commit (sha), when created, link. Older ones show whether it passed before.',
+    schema: z.strictObject({}),
+    async read(_args, signal) {
+      const { api } = client.withSignal(signal);
+      const answer = await api.MergeRequests.allPipelines(projectId, mrIid, PAGING);
+      const found = fromWireList(wirePipeline, 'the pipelines', answer).toSorted((a, b) => b.id - a.id);
+      const pipelines = found.map((pipeline) => fromPipeline(pipeline, projectId));
+      return { kind: 'json', value: { pipelines, ...toCutNote(pipelines, 'pipelines') } };
+    },
+  });
+}
+
+export const wirePipeline = z.object({
+  id: z.number(),
+  project_id: z.number().nullish(),
+  status: z.string(),
+  source: z.string().nullish(),
+  sha: z.string(),
+  created_at: z.string().nullish(),
+  web_url: z.string(),
+});
+
+export function fromPipeline(pipeline: z.infer<typeof wirePipeline>, projectId: number) {
+  const isElsewhere = typeof pipeline.project_id === 'number' && pipeline.project_id !== projectId;
+  return {
+    id: pipeline.id,
+    status: pipeline.status,
+    source: pipeline.source ?? null,
+    sha: pipeline.sha,
+    created: pipeline.created_at ?? null,
+    web_url: pipeline.web_url,
+    ...(isElsewhere && { in_other_project: true }),
+  };
+}

@@ -1,0 +1,28 @@
+// The port of a data source: tools that only read, pinned to the job's own project and merge request.
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+
+export interface Source {
+  readonly name: string;
+  /** For the system prompt: when to use what, and the traps. */
+  readonly notes: string;
+  readonly tools: readonly SourceTool[];
+}
+
+export interface SourceTool<Args = never> {
+  /** Begins with the name of the source. */
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType<Args>;
+  /** Throws what the source throws; whoever calls turns it into a gap that is named. */
+  read(args: Args, signal: AbortSignal): Promise<SourceAnswer>;
+}
+
+/** Small answers as values, large ones as streams of text. */
+export type SourceAnswer =
+  | { kind: 'json'; value: unknown }
+  | {
+      kind: 'text';
+      body: Readable | string /** For previews: a job's log, a diff, … */;
+      of: 'log' | 'diff' | 'text';
+    };

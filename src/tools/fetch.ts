@@ -1,0 +1,55 @@
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SourceTool } from '../sources/source.ts';
+import { DATA_FOLDER, toKeptPath } from './kept-path.ts';
+import { createNumbering } from './numbering.ts';
+import { type Answer, readSource } from './source-reader.ts';
+import { toRightCall } from './tool.ts';
+import { ToolError } from './tool-error.ts';
+
+export interface FetchRequest {
+  tool: string;
+  args?: Record<string, unknown> | undefined;
+  path?: string | undefined;
+}
+
+export type Saved = { saved_to: string; bytes: number };
+
+/** Puts a source's answer into a file of the sandbox; the model sees none of it. */
+export type Fetch = (request: FetchRequest, signal: AbortSignal) => Promise<Saved>;
+
+export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
+  const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)$/);
+
+  return async ({ tool: name, args = {}, path: wanted }, signal) => {
+    const tool = sourceTools.find((one) => one.name === name);
+    if (!tool) throw toUnknownSource(name, sourceTools);
+    const path = wanted === undefined ? undefined : toKeptPath(wanted);
+    const answer = await readSource(tool, args, signal);
+    try {
+      const saved_to = path ?? (await toDefaultPath(name, answer));
+      return { saved_to, bytes: await sandbox.writeFile(saved_to, toContent(answer)) };
+    } finally {
+      if (answer.kind === 'stream') answer.body.destroy();
+    }
+  };
+
+  async function toDefaultPath(name: string, { kind }: Answer): Promise<string> {
+    const extension = kind === 'json' ? 'json' : 'txt';
+    return `${DATA_FOLDER}/${name}-${await numbering.next()}.${extension}`;
+  }
+}
+
+/** One value or line to a line, for grep and head. */
+export function toJsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function toContent(answer: Answer) {
+  return answer.kind === 'json' ? toJsonText(answer.value) : answer.body;
+}
+
+function toUnknownSource(name: string, sourceTools: readonly SourceTool[]): ToolError {
+  return new ToolError(`${name} is not a data source that can be fetched`, {
+    right_calls: sourceTools.map((tool) => toRightCall(tool)),
+  });
+}

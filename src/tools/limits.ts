@@ -1,0 +1,18 @@
+export interface ToolLimits {
+  /** Larger answers and outputs go to a file; the model sees a preview of about this size. */
+  maxInlineBytes: number;
+  /** What a command prints beyond this, on each stream, is dropped. */
+  maxOutputBytes: number;
+  /** For a command that asks for no time of its own. */
+  commandTimeoutMs: number;
+  maxCommandTimeoutMs: number;
+  maxParallelFetches: number;
+}
+
+export const DEFAULT_LIMITS: ToolLimits = {
+  maxInlineBytes: 4_096,
+  maxOutputBytes: 8 * 1024 * 1024,
+  commandTimeoutMs: 60_000,
+  maxCommandTimeoutMs: 120_000,
+  maxParallelFetches: 6,
+};

@@ -1,0 +1,33 @@
+import { finished, PassThrough, Readable } from 'node:stream';
+import type { SourceTool } from '../sources/source.ts';
+import { checkArguments } from './tool.ts';
+import { toGap } from './tool-error.ts';
+
+export type Answer =
+  | { kind: 'json'; value: unknown }
+  /** Read it to its end, or destroy it. */
+  | { kind: 'stream'; body: Readable };
+
+/** Asks a source. Whatever fails, now or while its stream is read, is a `ToolError` that names the tool. */
+export async function readSource(tool: SourceTool, args: unknown, signal: AbortSignal): Promise<Answer> {
+  const checked = checkArguments(tool, args);
+  try {
+    const answer = await tool.read(checked, signal);
+    if (answer.kind === 'json') return answer;
+    const body = typeof answer.body === 'string' ? Readable.from([Buffer.from(answer.body)]) : answer.body;
+    return { kind: 'stream', body: withNamedFailure(tool.name, body) };
+  } catch (error) {
+    throw toGap(tool.name, error);
+  }
+}
+
+function withNamedFailure(name: string, source: Readable): Readable {
+  const named = new PassThrough();
+  finished(source, { writable: false }, (error) => {
+    if (error) named.destroy(toGap(name, error));
+  });
+  // Before anybody reads, a failure must not end the process; the reader is still told of it.
+  named.on('error', () => undefined);
+  named.once('close', () => source.destroy());
+  return source.pipe(named);
+}

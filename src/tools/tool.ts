@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { ToolDefinition } from '../agent/model.ts';
+import { ToolError } from './tool-error.ts';
+
+/** A tool as the toolbox holds it: what its arguments are, only the tool itself knows. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** `gitlab_get_job_log {"job_id":123}` */
+  readonly rightCall: string;
+  /** Throws `ToolError` for what the model should hear. */
+  call(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>>;
+}
+
+/** The one place where a tool is declared: for the model, for the check and for the types. */
+export interface Declaration<Args> {
+  name: string;
+  description: string;
+  schema: z.ZodType<Args>;
+  /** Shown after a wrong call; made from the schema unless told. */
+  example?: Record<string, unknown>;
+}
+
+export function createTool<Args>(
+  declaration: Declaration<Args>,
+  run: (args: Args, signal: AbortSignal) => Promise<Record<string, unknown>>,
+): Tool {
+  const { name, description, schema } = declaration;
+  return {
+    definition: { name, description, inputSchema: toInputSchema(schema) },
+    rightCall: toRightCall(declaration),
+    call: async (args, signal) => run(checkArguments(declaration, args), signal),
+  };
+}
+
+export function checkArguments<Args>(declaration: Declaration<Args>, args: unknown): Args {
+  const checked = declaration.schema.safeParse(args);
+  if (checked.success) return checked.data;
+  const problems = checked.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new ToolError(`${declaration.name} was called with wrong arguments: ${problems.join('; ')}`, {
+    right_call: toRightCall(declaration),
+  });
+}
+
+export function toRightCall({
+  name,
+  schema,
+  example,
+}: Pick<Declaration<unknown>, 'name' | 'schema' | 'example'>): string {
+  return `${name} ${JSON.stringify(example ?? exampleOf(toInputSchema(schema), name))}`;
+}
+
+function toInputSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
+  return inputSchema;
+}
+
+/** Only what is required: the shortest call that is right. */
+function exampleOf(schema: z.core.JSONSchema.BaseSchema, name: string): unknown {
+  if (schema.enum) return schema.enum[0];
+  if (schema.type === 'integer' || schema.type === 'number') return 123;
+  if (schema.type === 'boolean') return true;
+  if (schema.type === 'array') return [];
+  if (schema.type !== 'object') return `<${name}>`;
+  const required = Object.entries(schema.properties ?? {}).filter(([key]) => schema.required?.includes(key));
+  return Object.fromEntries(
+    required.map(([key, inner]) => [key, typeof inner === 'boolean' ? null : exampleOf(inner, key)]),
+  );
+}

@@ -1,0 +1,59 @@
+import type { Toolbox } from '../agent/toolbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Source } from '../sources/source.ts';
+import { createFetch } from './fetch.ts';
+import { createFetchBatchToSandbox } from './fetch-batch-to-sandbox.ts';
+import { createFetchToSandbox } from './fetch-to-sandbox.ts';
+import { DEFAULT_LIMITS, type ToolLimits } from './limits.ts';
+import { toNotes } from './notes.ts';
+import { createSandboxExec } from './sandbox-exec.ts';
+import { createSourceCall } from './source-call.ts';
+import { createSpill } from './spill.ts';
+import type { Tool } from './tool.ts';
+import { ToolError, toErrorResult } from './tool-error.ts';
+
+export interface ToolboxOptions {
+  sandbox: Sandbox;
+  sources: readonly Source[];
+  limits?: Partial<ToolLimits>;
+}
+
+/** Everything the model may call, for one job. Throws only the signal's reason, or what broke the sandbox. */
+export function createToolbox({ sandbox, sources, limits: changed }: ToolboxOptions): Toolbox {
+  const limits = { ...DEFAULT_LIMITS, ...changed };
+  const sourceTools = sources.flatMap((source) => source.tools);
+  const spill = createSpill(sandbox, limits);
+  const fetch = createFetch(sandbox, sourceTools);
+  const tools = byName([
+    createSandboxExec(sandbox, spill, limits),
+    createFetchToSandbox(fetch),
+    createFetchBatchToSandbox(fetch, limits.maxParallelFetches),
+    ...sourceTools.map((tool) => createSourceCall(tool, spill, limits.maxInlineBytes)),
+  ]);
+
+  return {
+    definitions: [...tools.values()].map(({ definition }) => definition),
+    notes: toNotes(sources),
+    async execute({ name, arguments: args }, signal) {
+      signal.throwIfAborted();
+      try {
+        const tool = tools.get(name);
+        if (!tool) throw toUnknownTool(name, [...tools.values()]);
+        return { result: await tool.call(args, signal), isError: false };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { result: toErrorResult(name, error), isError: true };
+      }
+    },
+  };
+}
+
+function byName(tools: readonly Tool[]): Map<string, Tool> {
+  const named = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  if (named.size < tools.length) throw new Error('Two tools have the same name; rename one of them');
+  return named;
+}
+
+function toUnknownTool(name: string, tools: readonly Tool[]): ToolError {
+  return new ToolError(`There is no tool ${name}`, { right_calls: tools.map(({ rightCall }) => rightCall) });
+}

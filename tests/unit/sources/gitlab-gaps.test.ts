@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
+import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
+import { call } from '../tools/calling.ts';
+import { createMemorySandbox } from '../tools/memory-sandbox.ts';
+import { createSourceScene } from './gitlab-scene.ts';
+
+const CALLS: [string, Record<string, unknown>][] = [
+  ['gitlab_get_mr_details', {}],
+  ['gitlab_get_mr_diff', {}],
+  ['gitlab_list_pipelines', {}],
+  ['gitlab_list_jobs', { pipeline_id: 1 }],
+  ['gitlab_get_job_log', { job_id: 1 }],
+  ['gitlab_list_commit_statuses', {}],
+];
+
+test('there is a test of failure for every tool', async () => {
+  const { source } = await createSourceScene();
+
+  expect(CALLS.map(([name]) => name)).toEqual(source.tools.map(({ name }) => name));
+});
+
+test("another project's job and pipeline are not there, even if the token may read them", async () => {
+  const scene = await createSourceScene();
+  const other = scene.gitlab.addProject({
+    path: 'group/other',
+    members: [{ userId: scene.bot.id, accessLevel: 30 }],
+  });
+  const pipeline = scene.gitlab.addPipeline({
+    projectId: other.id,
+    jobs: [{ name: 'unit', trace: 'secret' }],
+  });
+  const [job] = scene.gitlab.jobs(pipeline.id);
+
+  const log = await scene.call('gitlab_get_job_log', { job_id: job?.id });
+  const jobs = await scene.call('gitlab_list_jobs', { pipeline_id: pipeline.id });
+
+  expect(log).toEqual({
+    isError: true,
+    result: { error: expect.stringMatching(/^gitlab_get_job_log: .* 404, .*check its ids/) },
+  });
+  expect(jobs).toEqual({
+    isError: true,
+    result: { error: expect.stringMatching(/^gitlab_list_jobs: .* 404, /) },
+  });
+});
+
+test('no tool takes a project or another merge request', async () => {
+  const scene = await createSourceScene();
+
+  for (const [name, args] of CALLS) {
+    for (const foreign of [{ project: 'group/other' }, { project_id: 2 }, { iid: 2 }]) {
+      const { result, isError } = await scene.call(name, { ...args, ...foreign });
+      expect(isError).toBe(true);
+      expect(result.error).toContain('wrong arguments');
+    }
+  }
+  expect(scene.gitlab.requests).toEqual([]);
+});
+
+test.each(['main', '../../../users', 'abc', 'x'.repeat(40)])('%j is not taken for a commit', async (sha) => {
+  const scene = await createSourceScene();
+
+  expect(await scene.call('gitlab_list_commit_statuses', { sha })).toMatchObject({ isError: true });
+  expect(scene.gitlab.requests).toEqual([]);
+});
+
+describe.each(CALLS)('%s', (name, args) => {
+  test('with a token that lacks the scope names it', async () => {
+    const scene = await createSourceScene({ scopes: ['read_user'] });
+
+    const { result, isError } = await scene.call(name, args);
+
+    expect(isError).toBe(true);
+    expect(result.error).toMatch(
+      new RegExp(`^${name}: GET .* 403, the token lacks a scope .*the same call will fail`),
+    );
+  });
+
+  test('with GitLab down says so and what to do', async () => {
+    const scene = await createSourceScene();
+    scene.gitlab.fail({ with: { status: 502 } });
+
+    const { result, isError } = await scene.call(name, args);
+
+    expect(isError).toBe(true);
+    expect(result.error).toMatch(new RegExp(`^${name}: GET .* was answered 502 .*name the gap`));
+  });
+
+  test('with nobody at the address says so', async () => {
+    const scene = await createSourceScene();
+    await scene.gitlab.close();
+
+    const { result } = await scene.call(name, args);
+
+    expect(result.error).toMatch(new RegExp(`^${name}: .* could not reach GitLab \\(ECONNREFUSED\\)`));
+  });
+
+  test('is ended by an abort, with its reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('a newer commit was pushed');
+    const arrived = Promise.withResolvers<void>();
+    const { url } = await startServer(() => arrived.resolve());
+    const toolbox = createToolboxAt(url);
+
+    const running = call(toolbox, name, args, controller.signal);
+    await arrived.promise;
+    controller.abort(reason);
+
+    await expect(running).rejects.toBe(reason);
+  });
+
+  test('does not believe an answer of a form it does not know', async () => {
+    const { url } = await startServer((_, response) =>
+      answerJson(response, [{ surprise: true }], { status: 200 }),
+    );
+    const toolbox = createToolboxAt(url);
+
+    const { result, isError } = await call(toolbox, name, args);
+
+    // A log is whatever bytes come.
+    if (name === 'gitlab_get_job_log') expect(result).toEqual({ result: '[{"surprise":true}]' });
+    else expect(result.error).toMatch(/^gitlab_\w+: GitLab's answer about .* has an unknown form/);
+    expect(isError).toBe(name !== 'gitlab_get_job_log');
+  });
+});
+
+test('an abort in the middle of a log ends it on the wire too, and leaves no file', async () => {
+  const controller = new AbortController();
+  const reason = new Error('shutting down');
+  const closed = Promise.withResolvers<void>();
+  const { url } = await startServer((_, response) => {
+    response.once('close', closed.resolve);
+    response.write('a beginning');
+  });
+  const sandbox = createMemorySandbox();
+  const writing = Promise.withResolvers<void>();
+  const watched: Sandbox = {
+    ...sandbox,
+    writeFile(path, content) {
+      writing.resolve();
+      return sandbox.writeFile(path, content);
+    },
+  };
+
+  const request = { tool: 'gitlab_get_job_log', args: { job_id: 1 } };
+  const running = call(createToolboxAt(url, watched), 'fetch_to_sandbox', request, controller.signal);
+  await writing.promise;
+  controller.abort(reason);
+
+  await expect(running).rejects.toBe(reason);
+  await closed.promise;
+  expect(sandbox.files.size).toBe(0);
+});
+
+function createToolboxAt(url: string, sandbox: Sandbox = createMemorySandbox()) {
+  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 1 });
+  return createToolbox({ sandbox, sources: [source] });
+}

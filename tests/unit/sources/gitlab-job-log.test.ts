@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
+import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { call } from '../tools/calling.ts';
+import { createSourceScene } from './gitlab-scene.ts';
+
+test('a job log comes raw, with its colours and marks', async () => {
+  const trace = 'section_start:1:build\r\u001b[0K\u001b[31mERROR\u001b[0m grün\n';
+  const { scene, jobId } = await createJob(trace);
+
+  expect(await scene.ask('gitlab_get_job_log', { job_id: jobId })).toBe(trace);
+});
+
+test('a log of 5 MB is in the sandbox to the last byte, and can be searched there', async () => {
+  const filler = randomBytes(5 * 1024 * 1024)
+    .toString('hex')
+    .slice(0, 5 * 1024 * 1024);
+  const trace = `${filler.replace(/(.{80})/g, '$1\n')}\nFATAL: out of disk\n`;
+  const { scene, jobId } = await createJob(trace);
+  const sandbox = await createVirtualSandboxes({ maxBytes: 64 * 1024 * 1024 }).create();
+  onTestFinished(() => sandbox.close());
+  const toolbox = createToolbox({ sandbox, sources: [scene.source] });
+
+  const fetched = await call(toolbox, 'fetch_to_sandbox', {
+    tool: 'gitlab_get_job_log',
+    args: { job_id: jobId },
+    path: '/tmp/data/unit.log',
+  });
+  const found = await call(toolbox, 'sandbox_exec', { command: 'grep -n FATAL /tmp/data/unit.log' });
+
+  expect(fetched.result).toEqual({ saved_to: '/tmp/data/unit.log', bytes: Buffer.byteLength(trace) });
+  expect((await sandbox.readFile('/tmp/data/unit.log'))?.equals(Buffer.from(trace))).toBe(true);
+  expect(found.result.stdout).toBe(
+    `${trace.split('\n').indexOf('FATAL: out of disk') + 1}:FATAL: out of disk\n`,
+  );
+});
+
+test('a large log asked for directly is spilled, its end in sight', async () => {
+  const { scene, jobId } = await createJob(`begin\n${'noise\n'.repeat(10_000)}npm ERR! code 1\n`);
+  const toolbox = createToolbox({ sandbox: scene.sandbox, sources: [scene.source] });
+
+  const { result } = await call(toolbox, 'gitlab_get_job_log', { job_id: jobId });
+
+  expect(result).toEqual({
+    preview: expect.stringMatching(/^begin\n.*npm ERR! code 1\n$/s),
+    saved_to: '/tmp/_out/0.txt',
+    bytes: 60_022,
+  });
+});
+
+test('a log that arrives only by half is an error and no file', async () => {
+  const { scene, jobId } = await createJob('x'.repeat(1024 * 1024));
+  scene.gitlab.fail({ match: { path: '/trace' }, with: 'half' });
+
+  const { result, isError } = await scene.call('fetch_to_sandbox', {
+    tool: 'gitlab_get_job_log',
+    args: { job_id: jobId },
+  });
+
+  expect(isError).toBe(true);
+  expect(result.error).toMatch(/^gitlab_get_job_log: GET .*trace got no whole answer/);
+  expect(scene.sandbox.files.size).toBe(0);
+});
+
+async function createJob(trace: string) {
+  const scene = await createSourceScene();
+  const pipeline = scene.gitlab.addPipeline({
+    mergeRequest: scene.mr,
+    jobs: [{ name: 'unit', status: 'failed', trace }],
+  });
+  return { scene, jobId: scene.gitlab.jobs(pipeline.id)[0]?.id ?? 0 };
+}

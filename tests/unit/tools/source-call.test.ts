@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { PermanentError, RetryableError } from '../../../src/errors.ts';
+import type { SourceAnswer } from '../../../src/sources/source.ts';
+import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { call } from './calling.ts';
+import { createFakeSource, fakeTool, json, text } from './fake-source.ts';
+import { createMemorySandbox } from './memory-sandbox.ts';
+
+test('a small value comes inline, as the value it is', async () => {
+  const { outcome } = await ask(() => json({ title: 'Fix auth', labels: ['ci'] }));
+
+  expect(outcome).toEqual({ result: { result: { title: 'Fix auth', labels: ['ci'] } }, isError: false });
+});
+
+test.each([
+  ['a string', 'grün'],
+  [
+    'a stream',
+    Readable.from([Buffer.from('gr\u00fcn').subarray(0, 3), Buffer.from('gr\u00fcn').subarray(3)]),
+  ],
+])('a small text comes inline, be it %s', async (_, body) => {
+  const { outcome, sandbox } = await ask(() => text(body));
+
+  expect(outcome).toEqual({ result: { result: 'grün' }, isError: false });
+  expect(sandbox.files.size).toBe(0);
+});
+
+test('a large value is saved as JSON that jq can read, with a preview', async () => {
+  const value = Array.from({ length: 200 }, (_, id) => ({ id, name: `job ${id}` }));
+  const { outcome, sandbox } = await ask(() => json(value));
+
+  const saved = sandbox.files.get('/tmp/_out/0.txt');
+  expect(JSON.parse(String(saved))).toEqual(value);
+  expect(outcome).toEqual({
+    result: {
+      preview: expect.stringMatching(/"job 0".*bytes left out, all is in \/tmp\/_out\/0\.txt.*"job 199"/s),
+      saved_to: '/tmp/_out/0.txt',
+      bytes: saved?.length,
+    },
+    isError: false,
+  });
+});
+
+test('a large stream is saved byte by byte and previewed by its ends', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`);
+  const { outcome, sandbox } = await ask(() => text(Readable.from(lines)));
+
+  const whole = lines.join('');
+  expect(String(sandbox.files.get('/tmp/_out/0.txt'))).toBe(whole);
+  expect(outcome.result).toMatchObject({ saved_to: '/tmp/_out/0.txt', bytes: whole.length });
+  expect(outcome.result.preview).toMatch(/^line 0\nline 1\n.*line 19999\n$/s);
+  expect(String(outcome.result.preview).length).toBeLessThan(4300);
+});
+
+test.each([
+  [new RetryableError('GET /x was answered 503'), /^farm_read: GET \/x was answered 503 \(.*later.*gap/],
+  [
+    new PermanentError('GET /x was answered 403'),
+    /^farm_read: GET \/x was answered 403 \(the same call will fail/,
+  ],
+  [new TypeError('boom'), /^farm_read: boom \(unexpected/],
+])('a source that fails with %s is a gap with a name and advice', async (failure, words) => {
+  const { outcome } = await ask(() => Promise.reject(failure));
+
+  expect(outcome).toEqual({ result: { error: expect.stringMatching(words) }, isError: true });
+});
+
+test.each([1, 100])(
+  'a stream that breaks off after %i KB is an error, not a short answer',
+  async (kilobytes) => {
+    const { outcome, sandbox } = await ask(() => text(Readable.from(breaking(kilobytes))));
+
+    expect(outcome).toEqual({
+      result: { error: expect.stringMatching(/^farm_read: got no whole answer/) },
+      isError: true,
+    });
+    expect(sandbox.files.size).toBe(0);
+  },
+);
+
+test('a source that can not be saved is let go, and the model told to make room', async () => {
+  const body = Readable.from(endless());
+  const closed = once(body, 'close');
+  const sandbox = createMemorySandbox({}, { maxBytes: 1000 });
+  const refusing = { ...sandbox, writeFile: async () => sandbox.writeFile('/tmp/x', 'x'.repeat(2000)) };
+  const { outcome } = await ask(() => text(body), { sandbox: refusing });
+
+  expect(outcome).toEqual({
+    result: { error: expect.stringMatching(/no room left: remove files/) },
+    isError: true,
+  });
+  await closed;
+});
+
+test('an abort while the source is being read is thrown with its reason', async () => {
+  const controller = new AbortController();
+  const reason = new Error('shutting down');
+  const waiting = (signal: AbortSignal) =>
+    new Promise<SourceAnswer>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+  const asked = ask(waiting, { signal: controller.signal });
+  controller.abort(reason);
+
+  await expect(asked).rejects.toBe(reason);
+});
+
+async function ask(
+  read: (signal: AbortSignal) => Promise<SourceAnswer>,
+  { sandbox = createMemorySandbox(), signal = new AbortController().signal } = {},
+) {
+  const tool = fakeTool('farm_read', z.strictObject({}), (_args, readSignal) => read(readSignal));
+  const toolbox = createToolbox({ sandbox, sources: [createFakeSource('farm', [tool])] });
+  return { sandbox, outcome: await call(toolbox, 'farm_read', {}, signal) };
+}
+
+async function* breaking(kilobytes: number) {
+  for (let sent = 0; sent < kilobytes; sent += 1) yield 'x'.repeat(1024);
+  throw new RetryableError('got no whole answer');
+}
+
+async function* endless() {
+  for (;;) yield 'x'.repeat(1024);
+}
