@@ -7,7 +7,7 @@ export interface Account {
 
 export interface AgentAccount {
   /** Who the write token belongs to; asked once. */
-  get(): Promise<Account>;
+  get(signal?: AbortSignal): Promise<Account>;
   /** The same, if it is known already. */
   known(): Account | null;
 }
@@ -15,9 +15,10 @@ export interface AgentAccount {
 export function createAgentAccount(client: GitlabClient): AgentAccount {
   let account: Account | null = null;
   return {
-    async get() {
+    async get(signal) {
       if (account) return account;
-      const { id, username } = await client.api.Users.showCurrentUser();
+      const { api } = signal ? client.withSignal(signal) : client;
+      const { id, username } = await api.Users.showCurrentUser();
       account = { id, username };
       return account;
     },
