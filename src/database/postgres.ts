@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { PermanentError } from '../errors.ts';
 import type { DatabaseOptions, PostgresDatabase, SqlPool, SqlQueryable } from './database.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -20,6 +21,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('error', options.onError);
   // The pool watches its idle clients only; one that breaks while it is in use would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
+  await pool.query('SELECT 1').catch(async (error) => {
+    await pool.end();
+    throw toOpeningError(error);
+  });
   const listeners = new Set<() => Promise<void>>();
   return {
     kind: 'postgres',
@@ -53,6 +58,17 @@ function makePatient(pool: pg.Pool): SqlPool {
     }
   };
   return Object.assign(pool as unknown as SqlPool, { query: patientQuery });
+}
+
+/** A wrong password, a user or a database that is not there, a name nobody has: waiting does not mend these. */
+function toOpeningError(error: Error & { code?: string }): Error {
+  if (!/^(?:28|3D)/.test(error.code ?? '')) return error;
+  return new PermanentError(
+    `PostgreSQL refuses us: ${error.message}; check HUMMINGBIRD_QUEUE_URL or queue.url`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Anything but PostgreSQL's verdict on a statement; its classes 08 and 57 are about the connection too. */
@@ -92,8 +108,14 @@ async function listen(connection: pg.ClientConfig, channel: string, handlers: Li
     const next = new pg.Client(connection);
     next.on('notification', (message) => handlers.onPayload(message.payload ?? ''));
     next.on('error', handlers.onError);
-    await next.connect();
-    await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    try {
+      await next.connect();
+      await next.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await next.end().catch(() => undefined);
+      throw error;
+    }
+    if (stopped) return next.end();
     next.once('end', () => void reconnect());
     client = next;
   };

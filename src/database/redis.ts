@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { RetryableError } from '../errors.ts';
+import { PermanentError, RetryableError } from '../errors.ts';
 import type { DatabaseOptions, RedisConnectionOptions, RedisDatabase } from './database.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -19,6 +19,8 @@ export async function openRedis(url: string, options: DatabaseOptions): Promise<
     await client.connect();
   } catch (cause) {
     client.disconnect();
+    if (/WRONGPASS|NOAUTH|NOPERM/.test(String(cause)))
+      throw new PermanentError('Redis refuses our password or user; check HUMMINGBIRD_QUEUE_URL', { cause });
     throw new RetryableError(`Redis can not be reached: ${(cause as Error).message}`, { cause });
   }
   return {

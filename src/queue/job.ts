@@ -13,6 +13,8 @@ export interface AnalyzeJob {
   /** External pipelines do not say whose they are: the merge request is then found by its commit. */
   mrIid: number | null;
   sha: string;
+  /** The commit is one that GitLab made of both branches, not the head of the merge request. */
+  isMergeResult: boolean;
   /** The pipeline of a fork's merge request may have run in the fork. */
   pipeline: { id: number; projectId: number };
 }
@@ -25,7 +27,7 @@ export interface ReplyJob {
   noteId: number;
   discussionId: string | null;
   authorId: number;
-  /** The note calls the agent by name, so it is meant in whatever thread it stands. */
+  /** The note may call the agent by name, so it may be meant in whatever thread it stands. */
   mentioned: boolean;
 }
 
@@ -35,6 +37,7 @@ export interface FeedbackJob {
   project: ProjectRef;
   mrIid: number | null;
   noteId: number;
+  noteAuthorId: number;
   awardId: number;
   userId: number;
   value: 'up' | 'down';
@@ -67,5 +70,10 @@ export function priorityOf(job: Job): number {
 /** Jobs that follow each other closely and share this key become one. */
 export function mergeKeyOf(job: Job): string | null {
   if (job.kind !== 'analyze') return null;
-  return `analyze-${job.project.id}-${job.mrIid === null ? job.sha : `mr${job.mrIid}`}`;
+  return toMergeKey(job.project.id, job.mrIid ?? job.sha);
+}
+
+/** Of the analyses of a merge request, or of a commit whose merge request is not known yet. */
+export function toMergeKey(projectId: number, mrIidOrSha: number | string): string {
+  return `analyze-${projectId}-${typeof mrIidOrSha === 'number' ? `mr${mrIidOrSha}` : mrIidOrSha}`;
 }

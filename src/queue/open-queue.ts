@@ -101,7 +101,11 @@ async function addTo(queue: BullQueue, id: string, job: Job, options: QueueOptio
     ...(await toDebounce(queue, job, options)),
   };
   const added = await queue.add(job.kind, { job }, jobOptions);
-  return added.id ?? id;
+  if (added.id === undefined || added.id === id) return id;
+  // The earlier job does the work, but of what was said last.
+  const earlier = await queue.getJob(added.id);
+  if (earlier && (await earlier.getState()) !== 'active') await earlier.updateData({ ...earlier.data, job });
+  return added.id;
 }
 
 async function toDebounce(queue: BullQueue, job: Job, options: QueueOptions): Promise<JobsOptions> {

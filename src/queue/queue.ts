@@ -3,8 +3,8 @@ import type { Job } from './job.ts';
 
 export interface JobQueue {
   /**
-   * Durable when it resolves. Adding the same `eventKey` again does not make a second job.
-   * `merged`: an earlier job of the same merge key will do this work too.
+   * Durable when it resolves. A job without a merge key is made once for an `eventKey`; of those with one,
+   * the first that waits does the work of all that follow (`merged`), with what the last of them says.
    */
   add(job: Job, eventKey: string): Promise<{ id: string; merged: boolean }>;
   /** Removes a waiting job; tells a running one to stop, in whichever process it runs. */

@@ -20,6 +20,8 @@ import {
 const PARK_MS = 500;
 const SIGNALS_CONCURRENCY = 10;
 const CLOSE_MS = 3_000;
+/** How long a job may take to stop when it is told to. */
+const ABORT_MS = 10_000;
 
 interface Running {
   controller: AbortController;
@@ -89,7 +91,9 @@ export async function startWorker(
       const timer = setTimeout(() => {
         for (const { controller } of running.values()) controller.abort(shutdown);
       }, graceMs);
-      await Promise.all([...running.values()].map(({ done }) => done));
+      const all = Promise.all([...running.values()].map(({ done }) => done));
+      // A handler that does not listen is left behind; its job is taken over like that of a dead worker.
+      await withDeadline(graceMs + ABORT_MS, 'running jobs', all).catch(work.onError);
       clearTimeout(timer);
       await closeAll();
     },
@@ -123,7 +127,7 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
 
   // A stop request may have come before this process could hear it; then the stored job says so.
   const cancelled = (await BullJob.fromId<Stored>(worker, context.id))?.data.cancelled;
-  if (cancelled) return end({ kind: 'cancelled', reason: cancelled });
+  if (cancelled) controller.abort(new StopRequest('cancelled', cancelled));
 
   const place = await takePlace(setting, context);
   if (!place) {
@@ -133,7 +137,8 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
   }
 
   try {
-    controller.signal.throwIfAborted();
+    // A cancelled job is handled too, so that its records come to an end.
+    if (controller.signal.reason?.kind === 'shutdown') throw controller.signal.reason;
     await work.handler(context);
     end({ kind: 'done' });
   } catch (thrown) {
@@ -166,7 +171,14 @@ async function takePlace(
   });
   if (!lease) return null;
   const renewal = setInterval(
-    () => void deps.leases.renew(lease, options.lockMs).catch(work.onError),
+    () =>
+      deps.leases
+        .renew(lease, options.lockMs)
+        .then(
+          (isOurs) =>
+            isOurs || work.onError(new Error(`job ${id} lost its place in project ${job.project.id}`)),
+          work.onError,
+        ),
     options.lockMs / 3,
   );
   return {

@@ -1,4 +1,5 @@
 // From a routed event to a job, exactly once, whatever is away.
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { withDeadline } from '../deadline.ts';
@@ -21,6 +22,8 @@ export interface IntakeOptions {
   queue: Pick<JobQueue, 'add'>;
   events: SeenEvents;
   spool: Spool;
+  /** Throws while the queue's backend is away. */
+  checkBackend: () => Promise<void>;
   log: Logger;
   now: () => number;
   rememberMs: number;
@@ -29,32 +32,70 @@ export interface IntakeOptions {
 /** Longer than queueing can take; a claim left behind by a crash is free again after it. */
 const CLAIM_MS = 30_000;
 const DRAIN_MS = 1_000;
+/** A backend that just came back refuses for a while too. */
+const MAX_REFUSALS = 60;
+/** How long a delivery waits for another one of the same event. */
+const HELD_MS = 1_000;
+const HELD_POLL_MS = 50;
 /** Answering GitLab may not wait for a backend that hangs. */
 const DEADLINE_MS = 2_000;
 
-export function createIntake({ queue, events, spool, log, now, rememberMs }: IntakeOptions): Intake {
+export function createIntake({
+  queue,
+  events,
+  spool,
+  checkBackend,
+  log,
+  now,
+  rememberMs,
+}: IntakeOptions): Intake {
   const stopping = new AbortController();
+  const refusals = new Map<string, number>();
 
   async function enqueue(event: AcceptedEvent): Promise<IntakeOutcome | { status: 'held' }> {
-    const claim = await events.claim(event.keys, { now: now(), holdMs: CLAIM_MS });
+    const keys = event.keys.map(toStoredKey);
+    const claim = await events.claim(keys, { now: now(), holdMs: CLAIM_MS });
     if (claim === 'known') return { status: 'duplicate' };
     if (claim === 'held') return { status: 'held' };
     try {
       const { id, merged } = await queue.add(event.job, event.eventKey);
-      await events.remember(event.keys, { now: now(), holdMs: rememberMs });
+      await events.remember(keys, { now: now(), holdMs: rememberMs });
       return { status: merged ? 'merged' : 'queued', job: id };
     } catch (error) {
       // If this fails too, the claim runs out by itself.
-      await events.release(event.keys).catch(() => undefined);
+      await events.release(keys).catch(() => undefined);
       throw error;
     }
   }
 
   async function drain(): Promise<void> {
     await spool.drain(async (event) => {
-      const outcome = await enqueue(event);
-      return outcome.status === 'held' ? 'later' : 'taken';
+      try {
+        const outcome = await enqueue(event);
+        return outcome.status === 'held' ? 'later' : 'taken';
+      } catch (error) {
+        // With the backend there, it may be this event that can not be stored; the others shall not wait for it.
+        await checkBackend();
+        const failures = (refusals.get(event.eventKey) ?? 0) + 1;
+        refusals.set(event.eventKey, failures);
+        if (failures < MAX_REFUSALS) return 'later';
+        refusals.delete(event.eventKey);
+        log.error({ err: error, eventKey: event.eventKey }, 'event is refused by the queue, set aside');
+        return 'refused';
+      }
     });
+  }
+
+  /** Somebody else is queueing this event now. If they died doing so, the spool takes it up after their claim. */
+  async function enqueueOrWait(event: AcceptedEvent): Promise<IntakeOutcome> {
+    const deadline = performance.now() + HELD_MS;
+    while (true) {
+      const outcome = await enqueue(event);
+      if (outcome.status !== 'held') return outcome;
+      if (performance.now() > deadline)
+        throw new Error('the event is claimed by somebody who does not finish');
+      await sleep(HELD_POLL_MS);
+    }
   }
 
   async function drainForever(): Promise<void> {
@@ -72,8 +113,7 @@ export function createIntake({ queue, events, spool, log, now, rememberMs }: Int
   return {
     async accept(event) {
       try {
-        const outcome = await withDeadline(DEADLINE_MS, 'queue', enqueue(event));
-        return outcome.status === 'held' ? { status: 'duplicate' } : outcome;
+        return await withDeadline(DEADLINE_MS, 'queue', enqueueOrWait(event));
       } catch (error) {
         log.error({ err: error, eventKey: event.eventKey }, 'event could not be queued, spooling it');
         await spool.put(event);
@@ -86,4 +126,9 @@ export function createIntake({ queue, events, spool, log, now, rememberMs }: Int
       await draining;
     },
   };
+}
+
+/** Whatever the event's names are made of, what is stored is short and plain. */
+function toStoredKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
 }

@@ -2,18 +2,26 @@
 import { z } from 'zod';
 
 const id = z.int().nonnegative();
-const project = z.object({ id, path_with_namespace: z.string().min(1) });
+/** What goes into jobs and keys: plain and short, whatever was sent. */
+const word = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[\x20-\x7e]+$/, 'has characters that do not belong there');
+const sha = z.string().regex(/^[0-9a-f]{7,64}$/i, 'is not a commit');
+const project = z.object({ id, path_with_namespace: word });
 const user = z.object({ id, username: z.string() });
 
 export const pipelineHook = z.object({
   project,
   object_attributes: z.object({
     id,
-    sha: z.string().min(1),
+    sha,
+    ref: z.string().nullish(),
     status: z.string(),
     tag: z.boolean().optional(),
     source: z.string().nullish(),
-    finished_at: z.string().nullish(),
+    finished_at: word.nullish(),
   }),
   merge_request: z
     .object({
@@ -32,8 +40,8 @@ export const mergeRequestHook = z.object({
     iid: id,
     action: z.string().optional(),
     oldrev: z.string().nullish(),
-    updated_at: z.string().nullish(),
-    last_commit: z.object({ id: z.string() }).nullish(),
+    updated_at: word.nullish(),
+    last_commit: z.object({ id: sha }).nullish(),
   }),
 });
 
@@ -51,7 +59,7 @@ export const noteHook = z.object({
     internal: z.boolean().nullish(),
     confidential: z.boolean().nullish(),
     type: z.string().nullish(),
-    discussion_id: z.string().nullish(),
+    discussion_id: word.nullish(),
     created_at: z.string().nullish(),
     updated_at: z.string().nullish(),
   }),

@@ -20,6 +20,7 @@ export function routeEmoji(hook: EmojiHook, context: RouteContext): Routing {
     project: { id: hook.project.id, path: hook.project.path_with_namespace },
     mrIid: hook.merge_request?.iid ?? null,
     noteId: note.id,
+    noteAuthorId: note.author_id,
     awardId: award.id,
     userId: user.id,
     value,

@@ -1,3 +1,4 @@
+import { mentions } from '../mentions.ts';
 import type { NoteHook } from './payloads.ts';
 import { ignore, type RouteContext, type Routing, take, whyNotAnswered } from './routing.ts';
 
@@ -38,10 +39,7 @@ function isReply(note: NoteHook['object_attributes']): boolean {
   return Boolean(note.discussion_id) && (note.type === 'DiscussionNote' || note.type === undefined);
 }
 
+/** As long as the agent does not know its own name, any call may be for it; the worker looks again. */
 function mentionsAgent(text: string, { agent }: RouteContext): boolean {
-  if (!agent) return false;
-  const names = text.matchAll(/(?:^|[^\w.@/-])@([\w.-]+)/g);
-  return names.some(
-    ([, name = '']) => name.replace(/[.-]+$/, '').toLowerCase() === agent.username.toLowerCase(),
-  );
+  return agent ? mentions(text, agent.username) : text.includes('@');
 }

@@ -21,6 +21,7 @@ export function routePipeline(hook: PipelineHook, context: RouteContext): Routin
     project,
     mrIid: mr?.iid ?? null,
     sha: pipeline.sha,
+    isMergeResult: /^refs\/merge-requests\/\d+\/(?:merge|train)$/.test(pipeline.ref ?? ''),
     pipeline: { id: pipeline.id, projectId: hook.project.id },
   };
   const failedIds = failed.map((build) => build.id).sort((a, b) => a - b);
@@ -40,6 +41,7 @@ function toTargetProject(hook: PipelineHook, mr: NonNullable<PipelineHook['merge
 
 function toProjectPath(mrUrl: string): string {
   if (!URL.canParse(mrUrl)) return '';
+  // Project paths are plain letters, so there is nothing to decode.
   const [path = ''] = new URL(mrUrl).pathname.split(/\/(?:-\/)?merge_requests\//);
-  return decodeURIComponent(path.slice(1));
+  return path.slice(1);
 }

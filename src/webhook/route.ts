@@ -8,6 +8,10 @@ import { routeNote } from './route-note.ts';
 import { routePipeline } from './route-pipeline.ts';
 import { ignore, type RouteContext, type Routing } from './routing.ts';
 
+/** Reasons are for people to read, however much the event has wrong. */
+const MAX_PROBLEMS = 3;
+const MAX_REASON = 300;
+
 export function route(body: unknown, context: RouteContext): Routing {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return ignore('the event is not a JSON object');
@@ -31,7 +35,7 @@ export function route(body: unknown, context: RouteContext): Routing {
       );
     default:
       return ignore(
-        kind === undefined ? 'the event has no object_kind' : `'${String(kind)}' events are not used`,
+        typeof kind === 'string' ? `'${shorten(kind)}' events are not used` : 'the event has no object_kind',
       );
   }
 }
@@ -43,8 +47,10 @@ function parse<Schema extends z.ZodType>(
 ): Routing {
   const parsed = schema.safeParse(body);
   if (parsed.success) return next(parsed.data);
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  return ignore(`the event does not look like GitLab's: ${problems.join('; ')}`);
+  const problems = parsed.error.issues
+    .slice(0, MAX_PROBLEMS)
+    .map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  return ignore(`the event does not look like GitLab's: ${shorten(problems.join('; '))}`);
 }
 
 function forAllowed(
@@ -55,4 +61,8 @@ function forAllowed(
   const ref: ProjectRef = { id: project.id, path: project.path_with_namespace };
   if (context.isAllowed(ref)) return next();
   return ignore(`project ${ref.path} is not in the configured projects`);
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text;
 }

@@ -26,6 +26,8 @@ export function webhookRoutes(options: WebhookOptions) {
       bodyLimit: options.maxBodyBytes,
       // A wrong token is refused before its body is read.
       onRequest: async (request, reply) => {
+        // Whatever it calls itself, it is read as JSON.
+        request.headers['content-type'] = 'application/octet-stream';
         if (isSigned(request.headers, options.verify)) return;
         const verdict = verifyToken(request.headers, options.verify);
         if (!verdict.ok) return refuse(request, reply, verdict.reason);
@@ -78,7 +80,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, reason: string): F
 
 function parseJson(body: Buffer): { value: unknown } | null {
   try {
-    return { value: JSON.parse(body.toString('utf8')) };
+    return { value: JSON.parse(body.toString('utf8').replace(/^\ufeff/, '')) };
   } catch {
     return null;
   }

@@ -15,8 +15,8 @@ export interface AcceptedEvent {
 export interface Spool {
   /** Safely on disk when it resolves. Throws when it is full or can not be written. */
   put(event: AcceptedEvent): Promise<void>;
-  /** Offers the events, oldest first; those that are taken are deleted. A throw ends the offering. */
-  drain(take: (event: AcceptedEvent) => Promise<'taken' | 'later'>): Promise<void>;
+  /** Offers the events, oldest first: taken ones are deleted, refused ones set aside. A throw ends the offering. */
+  drain(take: (event: AcceptedEvent) => Promise<'taken' | 'later' | 'refused'>): Promise<void>;
   size(): { events: number; bytes: number };
   /** Throws when an event could not be kept now. */
   check(): Promise<{ events: number; bytes: number }>;
@@ -37,35 +37,45 @@ export interface SpoolOptions {
 
 export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Promise<Spool> {
   await mkdir(dir, { recursive: true });
-  const sizes = new Map<string, number>();
-  for (const file of await listEvents(dir)) sizes.set(file, (await stat(join(dir, file))).size);
-  const bytes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
-
+  let sizes = await readSizes(dir);
+  let written = 0;
+  const bytes = (): number => sizes.values().reduce((sum, size) => sum + size, 0);
   const size = (): { events: number; bytes: number } => ({ events: sizes.size, bytes: bytes() });
 
-  const forget = async (file: string): Promise<void> => {
-    await rm(join(dir, file), { force: true });
+  const setAside = async (file: string): Promise<void> => {
+    await rename(join(dir, file), join(dir, `${file}.bad`));
     sizes.delete(file);
   };
 
   return {
     async put(event) {
-      const text = JSON.stringify(event);
-      if (bytes() + text.length > maxBytes) throw new Error(`the spool ${dir} has reached ${maxBytes} bytes`);
-      const file = `${Date.now().toString().padStart(15, '0')}-${randomUUID()}.json`;
-      await writeDurably(dir, file, text);
-      sizes.set(file, Buffer.byteLength(text));
+      const content = Buffer.from(JSON.stringify(event));
+      if (bytes() + content.length > maxBytes)
+        throw new Error(`the spool ${dir} has reached ${maxBytes} bytes`);
+      // The counter keeps the order of what comes within a millisecond.
+      written += 1;
+      const order = `${Date.now().toString().padStart(15, '0')}-${written.toString().padStart(9, '0')}`;
+      const file = `${order}-${randomUUID()}.json`;
+      await mkdir(dir, { recursive: true });
+      await writeDurably(dir, file, content);
+      sizes.set(file, content.length);
     },
 
     async drain(take) {
-      for (const file of await listEvents(dir)) {
+      // Another process may share the folder.
+      sizes = await readSizes(dir);
+      for (const file of [...sizes.keys()].sort()) {
         const event = await readEvent(join(dir, file)).catch(async (error) => {
           onBadFile(file, error);
-          await rename(join(dir, file), join(dir, `${file}.bad`));
-          sizes.delete(file);
+          await setAside(file);
           return null;
         });
-        if (event && (await take(event)) === 'taken') await forget(file);
+        if (!event) continue;
+        const outcome = await take(event);
+        if (outcome === 'refused') await setAside(file);
+        if (outcome !== 'taken') continue;
+        await rm(join(dir, file), { force: true });
+        sizes.delete(file);
       }
     },
 
@@ -81,8 +91,14 @@ export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Pro
   };
 }
 
-async function listEvents(dir: string): Promise<string[]> {
-  return (await readdir(dir)).filter((file) => file.endsWith('.json')).sort();
+async function readSizes(dir: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const files = (await readdir(dir).catch(() => [])).filter((file) => file.endsWith('.json'));
+  for (const file of files) {
+    const found = await stat(join(dir, file)).catch(() => null);
+    if (found) sizes.set(file, found.size);
+  }
+  return sizes;
 }
 
 async function readEvent(path: string): Promise<AcceptedEvent> {
@@ -90,11 +106,11 @@ async function readEvent(path: string): Promise<AcceptedEvent> {
 }
 
 /** A crash leaves either the whole file under its name, or nothing that counts. */
-async function writeDurably(dir: string, file: string, text: string): Promise<void> {
+async function writeDurably(dir: string, file: string, content: Buffer): Promise<void> {
   const partial = join(dir, `${file}.partial`);
   const handle = await open(partial, 'wx', 0o600);
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(content);
     await handle.sync();
   } finally {
     await handle.close();

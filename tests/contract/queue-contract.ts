@@ -75,6 +75,15 @@ export function queueContract(backend: Backend): void {
       expect(await opened.queue.counts()).toMatchObject({ delayed: 2 });
     });
 
+    test('a job that others were merged into is about what was said last', async () => {
+      const opened = await open({ debounceMs: 300, debounceMaxMs: 1_000 });
+      const seen: Job[] = [];
+      await work(opened, async ({ job }) => void seen.push(job));
+      await opened.queue.add(analysis({ sha: 'a'.repeat(40) }), nextKey());
+      await opened.queue.add(analysis({ sha: 'b'.repeat(40) }), nextKey());
+      await expect.poll(() => seen, { timeout: 5_000 }).toEqual([analysis({ sha: 'b'.repeat(40) })]);
+    });
+
     test('a job waits for its delay and starts soon after it', async () => {
       const opened = await open({ debounceMs: 600, debounceMaxMs: 5_000 });
       const starts: number[] = [];
@@ -338,6 +347,7 @@ function analysis(job: Partial<AnalyzeJob> = {}): AnalyzeJob {
     project: { id: 5, path: 'group/app' },
     mrIid: 7,
     sha: 'a'.repeat(40),
+    isMergeResult: false,
     pipeline: { id: 31, projectId: 5 },
     ...job,
   };

@@ -13,7 +13,8 @@ export async function createChannel(
   database: PostgresDatabase,
 ): Promise<Channel & { close(): Promise<void> }> {
   const dispatcher = createDispatcher();
-  const unlisten = await database.listen(CHANNEL, (payload) => void receive(payload));
+  // A live message that can not be read is lost, like one that came while nobody listened.
+  const unlisten = await database.listen(CHANNEL, (payload) => void receive(payload).catch(() => undefined));
 
   const receive = async (payload: string): Promise<void> => {
     const announcement: Announcement = JSON.parse(payload);

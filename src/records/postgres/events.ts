@@ -41,7 +41,10 @@ export function createSeenEvents(database: PostgresDatabase): SeenEvents {
     },
 
     async release(keys) {
-      await database.pool.query('DELETE FROM hummingbird.seen_event WHERE key = ANY($1::text[])', [keys]);
+      await database.pool.query(
+        'DELETE FROM hummingbird.seen_event WHERE key = ANY($1::text[]) AND NOT remembered',
+        [keys],
+      );
     },
   };
 }

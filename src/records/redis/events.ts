@@ -19,10 +19,16 @@ return 'claimed'`;
 const REMEMBER = `
 for _, key in ipairs(KEYS) do redis.call('SET', key, (ARGV[1] + ARGV[2]) .. '!', 'PX', ARGV[2]) end`;
 
+const RELEASE = `
+for _, key in ipairs(KEYS) do
+  local value = redis.call('GET', key)
+  if value and string.sub(value, -1) ~= '!' then redis.call('DEL', key) end
+end`;
+
 export function createSeenEvents(database: RedisDatabase): SeenEvents {
   const claim = createScript(database, CLAIM);
   const remember = createScript(database, REMEMBER);
-  const release = createScript(database, `redis.call('DEL', unpack(KEYS))`);
+  const release = createScript(database, RELEASE);
   const toKeys = (keys: string[]): string[] => keys.map((key) => `seen:${key}`);
   return {
     claim: async (keys, { now, holdMs }) =>

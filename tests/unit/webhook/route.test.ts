@@ -41,7 +41,11 @@ describe('a pipeline event', () => {
       project,
       mrIid: 7,
       sha: SHA,
+      isMergeResult: false,
       pipeline: { id: 3100, projectId: 5 },
+    });
+    expect(jobOf(pipelineHook({ ref: 'refs/merge-requests/7/merge' }))).toMatchObject({
+      isMergeResult: true,
     });
   });
 
@@ -55,6 +59,13 @@ describe('a pipeline event', () => {
   });
 
   test('that ran in a fork is about the target project', () => {
+    const odd = {
+      iid: 9,
+      state: 'opened',
+      target_project_id: 6,
+      url: 'http://x/%E0%A4%A/-/merge_requests/9',
+    };
+    expect(reasonOf(pipelineHook({}, { merge_request: odd }))).toMatch(/is not in the configured projects/);
     const mr = {
       iid: 9,
       state: 'opened',
@@ -248,6 +259,8 @@ describe('a note event', () => {
   test('is left to the worker while the agent does not know its own account', () => {
     const own = noteHook({ author_id: AGENT.id }, { user: AGENT });
     expect(jobOf(own, { ...context, agent: null })).toMatchObject({ kind: 'reply', authorId: AGENT.id });
+    const call = noteHook({ note: '@somebody why?', type: null });
+    expect(jobOf(call, { ...context, agent: null })).toMatchObject({ kind: 'reply', mentioned: true });
   });
 });
 
@@ -262,6 +275,7 @@ describe('an emoji event', () => {
       project,
       mrIid: 7,
       noteId: 8700,
+      noteAuthorId: AGENT.id,
       awardId: 61,
       userId: 42,
       value,
@@ -319,8 +333,16 @@ describe('any event', () => {
     );
   });
 
+  test('is answered with a short reason, however much is wrong with it', () => {
+    const builds = Array.from({ length: 20_000 }, () => ({ id: 'x' }));
+    expect(String(reasonOf(pipelineHook({}, { builds }))).length).toBeLessThan(500);
+    expect(String(reasonOf({ object_kind: 'x'.repeat(2_000_000) })).length).toBeLessThan(500);
+    expect(reasonOf(pipelineHook({ sha: 'a\u0000b' }))).toMatch(/object_attributes.sha: is not a commit/);
+  });
+
   test('never makes routing throw, whatever is in it', () => {
-    const kinds = fc.constantFrom('pipeline', 'merge_request', 'note', 'emoji', 'build');
+    const known = fc.constantFrom('pipeline', 'merge_request', 'note', 'emoji', 'build');
+    const kinds = fc.oneof(known, fc.anything());
     fc.assert(
       fc.property(kinds, fc.object(), fc.object(), (object_kind, attributes, rest) => {
         const sample = { ...noteHook(), ...pipelineHook() };
