@@ -12,6 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const testPrograms = [
   { program: 'redis-server', debianPackage: 'redis-server' },
   { program: 'postgres', debianPackage: 'postgresql' },
+  { program: 'openssl', debianPackage: 'openssl' },
 ];
 
 installNpmPackages();

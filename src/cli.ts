@@ -2,20 +2,29 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
-import {
-  ConfigError,
-  configJsonSchema,
-  defaultConfigText,
-  loadConfig,
-  readSecrets,
-} from './config/config.ts';
+import { checkAll } from './config/check-all.ts';
+import { ConfigError, configJsonSchema, defaultConfigText, loadConfig } from './config/config.ts';
+import { runDemo } from './demo/run-demo.ts';
+import { createScreen } from './demo/screen.ts';
 import { createLogger } from './ops/log.ts';
+import { analyzeMergeRequest } from './service/analyze.ts';
 import type { Role } from './service/assembly.ts';
 import { startService } from './service/service.ts';
 
 const EXIT = { failed: 1, usage: 2, config: 78 };
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
+
+const OWN_GITLAB = `
+To run it on your own GitLab:
+  bin/hummingbird config init             writes hummingbird.yaml; set gitlab.url in it
+  export GITLAB_READ_TOKEN=…              an access token with scope read_api
+  export GITLAB_WRITE_TOKEN=…             the agent's own token, scope api
+  export ANTHROPIC_API_KEY=…              or GEMINI_API_KEY, see 'models' in the file
+  export HUMMINGBIRD_WEBHOOK_TOKEN=$(openssl rand -hex 32)
+  bin/hummingbird serve                   then add the webhook in GitLab: <this host>/webhooks/gitlab
+or look at one merge request first, without posting anything:
+  bin/hummingbird analyze https://gitlab.example.com/group/app/-/merge_requests/7`;
 
 const program = new Command('hummingbird')
   .description('CI failure analyst for GitLab: reads why a merge request failed and says what to do.')
@@ -24,7 +33,7 @@ const program = new Command('hummingbird')
   .showHelpAfterError('(hummingbird --help shows what there is)')
   .addHelpText(
     'after',
-    `\nExit codes: 0 done, ${EXIT.failed} failed, ${EXIT.usage} wrong usage, ${EXIT.config} configuration to mend`,
+    `\nExit codes: 0 done, ${EXIT.failed} failed, ${EXIT.usage} wrong usage, 69 not installed, ${EXIT.config} configuration to mend`,
   );
 
 const roleOption = new Option('--role <role>', 'which part of the service this process is')
@@ -32,7 +41,7 @@ const roleOption = new Option('--role <role>', 'which part of the service this p
   .default('all');
 const configOption = new Option(
   '-c, --config <file>',
-  'configuration file (default: hummingbird.yaml, if there is one)',
+  'configuration file (default: $HUMMINGBIRD_CONFIG, or hummingbird.yaml if there is one)',
 );
 
 program
@@ -52,6 +61,51 @@ program
     await service.stop();
     log.info('stopped');
     // A connection to something that is away may still be trying; nothing is left that it could do.
+    process.exit(0);
+  });
+
+program
+  .command('analyze')
+  .description('analyze one merge request now, without queue and webhook')
+  .argument('<url>', 'address of the merge request')
+  .option('--dry-run', 'print the note and post nothing (the default)')
+  .addOption(new Option('--post', 'post the note on the merge request').conflicts('dryRun'))
+  .addOption(configOption)
+  .action(async (url: string, options: { post?: boolean; config?: string }) => {
+    const { config } = load(options.config);
+    const progress = createScreen((text) => process.stderr.write(text), process.stderr.isTTY);
+    const stopping = new AbortController();
+    process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
+    const analysis = await analyzeMergeRequest({
+      config,
+      url,
+      post: options.post ?? false,
+      log: createLogger(config.log.level, process.stderr),
+      signal: stopping.signal,
+      onEvent: (event) => progress.agent(event),
+    });
+    print(analysis.note);
+    progress.step(
+      'done',
+      analysis.isPosted ? `posted on ${analysis.mr.webUrl}` : 'nothing was posted; --post does',
+    );
+    if (analysis.ending !== 'answered') process.exitCode = EXIT.failed;
+  });
+
+program
+  .command('demo')
+  .description('show the whole story on this machine: a pretend GitLab, the service, a model')
+  .option('--keep', 'leave everything running afterwards')
+  .option('--fast', 'no pauses for people to follow')
+  .action(async (options: { keep?: boolean; fast?: boolean }) => {
+    const screen = createScreen((text) => process.stdout.write(text), process.stdout.isTTY);
+    const beforeEnd = async ({ gitlab, service }: { gitlab: string; service: string }): Promise<void> => {
+      screen.text(OWN_GITLAB);
+      if (!options.keep) return;
+      screen.text(`\nStill running: GitLab ${gitlab}, service ${service}. Ctrl-C ends it.`);
+      await waitForSignal();
+    };
+    await runDemo({ screen, log: createLogger('error'), version, stepMs: options.fast ? 0 : 400, beforeEnd });
     process.exit(0);
   });
 
@@ -79,10 +133,12 @@ config
   .addOption(roleOption)
   .addOption(configOption)
   .action((options: { role: Role; config?: string }) => {
-    const { config, file } = load(options.config);
     const isWorker = options.role !== 'api';
-    const needs = { webhook: options.role !== 'worker', gitlabRead: isWorker, gitlabWrite: isWorker };
-    const { warnings } = readSecrets(config, needs);
+    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
+    const { file, warnings } = checkAll(
+      { file: options.config },
+      { ...needs, webhook: options.role !== 'worker' },
+    );
     for (const warning of warnings) print(`warning: ${warning}`);
     print(`${file ?? 'The built-in configuration'} is fine for role '${options.role}'.`);
   });

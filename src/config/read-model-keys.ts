@@ -14,31 +14,30 @@ export function readModelKeys(
   return keys;
 }
 
-/** A chain without any usable model is a problem; one that lacks some of them still works, with fewer to fall back on. */
+/**
+ * A main chain without any usable model is a problem; one that lacks some of them still works, with fewer to fall
+ * back on, and side calls without a model of their own use the main chain.
+ */
 export function checkModelKeys(
   { models }: Config,
   keys: ReadonlyMap<string, string>,
 ): { problems: Problem[]; warnings: string[] } {
-  const problems: Problem[] = [];
-  const warnings: string[] = [];
-  for (const chain of ['main', 'side'] as const) {
-    const missing = models[chain].flatMap(({ apiKeyEnv = '' }, index) =>
+  const missing = (chain: 'main' | 'side') =>
+    models[chain].flatMap(({ apiKeyEnv = '' }, index) =>
       apiKeyEnv === '' || keys.has(apiKeyEnv)
         ? []
         : [{ path: `models.${chain}[${index}].apiKeyEnv`, apiKeyEnv }],
     );
-    if (missing.length < models[chain].length) {
-      warnings.push(
-        ...missing.map(({ path, apiKeyEnv }) => `${apiKeyEnv} is not set: ${path} is left out of the chain`),
-      );
-      continue;
-    }
-    const names = [...new Set(missing.map(({ apiKeyEnv }) => apiKeyEnv))].join(' or ');
-    problems.push({
-      path: missing[0]?.path ?? `models.${chain}`,
-      message: `no model of the chain can be used: the environment variable ${names} is not set`,
-      fix: `put the API key of the provider into ${names}, or name a model under models.${chain} for which you have one`,
-    });
-  }
-  return { problems, warnings };
+  const warnings = [...missing('main'), ...missing('side')].map(
+    ({ path, apiKeyEnv }) => `${apiKeyEnv} is not set: ${path} is left out of the chain`,
+  );
+  const missingMain = missing('main');
+  if (missingMain.length < models.main.length) return { problems: [], warnings };
+  const names = [...new Set(missingMain.map(({ apiKeyEnv }) => apiKeyEnv))].join(' or ');
+  const problem = {
+    path: missingMain[0]?.path ?? 'models.main',
+    message: `no model of the chain can be used: the environment variable ${names} is not set`,
+    fix: `put the API key of the provider into ${names}, or name a model under models.main for which you have one`,
+  };
+  return { problems: [problem], warnings };
 }

@@ -1,28 +1,42 @@
-// The story of a job, from the queue to its ending.
-import type { Logger } from 'pino';
-import { PermanentError } from '../errors.ts';
+// The story of a job, on one screen: from the queue to the note.
+import type { AgentEvent } from '../agent/events.ts';
+import { ModelError } from '../agent/model.ts';
+import { RetryableError } from '../errors.ts';
+import { mentions } from '../mentions.ts';
 import type { AgentAccount } from '../publish/agent-account.ts';
+import type { Notes } from '../publish/notes.ts';
 import type { Reactions } from '../publish/reactions.ts';
 import type { AnalyzeJob, FeedbackJob, ReplyJob } from '../queue/job.ts';
-import { type JobContext, type JobHandler, type JobQueue, StopRequest } from '../queue/queue.ts';
-import type { Records, Run } from '../records/records.ts';
+import type { JobContext, JobHandler, JobQueue } from '../queue/queue.ts';
+import type { Records } from '../records/records.ts';
 import type { MergeRequest, MergeRequests } from '../sources/gitlab/merge-requests.ts';
+import {
+  type Findings,
+  type InvestigationDependencies,
+  investigate,
+  type WorkflowText,
+} from './investigate.ts';
+import { type OnMergeRequest, type RunEnding, recordRun } from './record-run.ts';
+import { toSessionId } from './session-id.ts';
+import { holdSession } from './session-lock.ts';
 import { stopOutdatedRuns } from './stop-outdated-runs.ts';
 
-export interface JobDependencies {
+export interface JobDependencies extends InvestigationDependencies {
   mergeRequests: MergeRequests;
   reactions: Reactions;
+  notes: Notes;
   agent: AgentAccount;
   records: Records;
   queue: JobQueue;
-  log: Logger;
-  now: () => number;
+  workflow: WorkflowText;
+  /** Sees what the agent does while it does it. */
+  watch: (live: LiveEvent) => void;
 }
 
-/** How a run ended: a word for counting, a sentence for people. */
-interface Ending {
-  ending: 'acknowledged' | 'nothing-to-do';
-  reason: string;
+export interface LiveEvent {
+  jobId: string;
+  sessionId: string;
+  event: AgentEvent;
 }
 
 export function createRunJob(deps: JobDependencies): JobHandler {
@@ -34,48 +48,100 @@ export function createRunJob(deps: JobDependencies): JobHandler {
         return saveFeedback(deps, job);
       case 'mr-changed':
         return stopOutdatedRuns(deps, job, log);
-      default:
-        return recordRun(deps, context, log, (begun) =>
-          job.kind === 'analyze'
-            ? acknowledgeFailure(deps, context, job, begun)
-            : acknowledgeReply(deps, context, job, begun),
-        );
+      case 'analyze':
+        return recordRun(deps, context, log, (begun) => analyze({ ...deps, log }, context, job, begun));
+      case 'reply':
+        return recordRun(deps, context, log, (begun) => answer({ ...deps, log }, context, job, begun));
     }
   };
 }
 
-type OnMergeRequest = (mr: MergeRequest) => Promise<void>;
-
-async function acknowledgeFailure(
+async function analyze(
   deps: JobDependencies,
-  { signal }: JobContext,
+  context: JobContext,
   job: AnalyzeJob,
   onMergeRequest: OnMergeRequest,
-): Promise<Ending> {
+): Promise<RunEnding> {
+  const { signal } = context;
   const mr = await findMergeRequest(deps, job, signal);
   if (!mr) return nothingToDo(`no open merge request has commit ${job.sha}`);
-  await onMergeRequest(mr);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
-  await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
-  return { ending: 'acknowledged', reason: `the failure of pipeline ${job.pipeline.id} was seen` };
+  const sessionId = toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
+  await onMergeRequest(mr, sessionId);
+
+  return holdSession(deps, sessionId, context, async () => {
+    await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
+    const findings = await runAgent(deps, context, { sessionId, mr, question: null });
+    await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, signal });
+    return { ending: findings.ending, reason: findings.reason };
+  });
 }
 
-async function acknowledgeReply(
+async function answer(
   deps: JobDependencies,
-  { signal }: JobContext,
+  context: JobContext,
   job: ReplyJob,
   onMergeRequest: OnMergeRequest,
-): Promise<Ending> {
+): Promise<RunEnding> {
+  const { signal } = context;
   const agent = await deps.agent.get();
   if (job.authorId === agent.id) return nothingToDo("the note is the agent's own");
   if (await deps.mergeRequests.isBot(job.authorId, signal))
     return nothingToDo('the note was written by a bot');
   const mr = await deps.mergeRequests.get(job.project.id, job.mrIid, signal);
-  await onMergeRequest(mr);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
-  if (!(await concernsAgent(deps, mr, job, signal))) return nothingToDo("the thread is not the agent's");
-  await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId: job.noteId }, 'eyes', signal);
-  return { ending: 'acknowledged', reason: `note ${job.noteId} was seen` };
+  const { discussionId, noteId } = job;
+  if (discussionId === null) return nothingToDo('the note is in no thread');
+
+  const thread = await deps.notes.findSession({ mr, discussionId, signal });
+  if (!thread && !job.mentioned) return nothingToDo("the thread is not the agent's");
+  const question = await deps.notes.readReply({ mr, discussionId, noteId, signal });
+  if (!question) return nothingToDo('the note is gone');
+  if (!thread && !mentions(question.body, agent.username))
+    return nothingToDo('the note does not call the agent by name');
+  const sessionId = thread?.sessionId ?? toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
+  await onMergeRequest(mr, sessionId);
+
+  return holdSession(deps, sessionId, context, async () => {
+    await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
+    const findings = await runAgent(deps, context, {
+      sessionId,
+      mr,
+      question: { noteId, text: question.body },
+    });
+    await deps.notes.ensureReply({
+      mr,
+      discussionId,
+      sessionId,
+      replyTo: noteId,
+      body: findings.note,
+      signal,
+    });
+    return { ending: findings.ending, reason: findings.reason };
+  });
+}
+
+/** The agent's findings, or the reason why this job has to be taken up again later. */
+async function runAgent(
+  deps: JobDependencies,
+  context: JobContext,
+  subject: { sessionId: string; mr: MergeRequest; question: { noteId: number; text: string } | null },
+): Promise<Findings> {
+  const { job, signal, isLastAttempt } = context;
+  const investigation = { ...subject, project: job.project, workflow: deps.workflow };
+  const findings = await investigate(deps, investigation, {
+    signal,
+    onEvent: (event) => deps.watch({ jobId: context.id, sessionId: subject.sessionId, event }),
+  });
+  signal.throwIfAborted();
+  const { error } = findings;
+  // Until the last try, the session is continued in silence instead of telling people half of it.
+  if (error instanceof ModelError && error.kind === 'retry' && !isLastAttempt)
+    throw new RetryableError(`the model is away: ${error.message}`, {
+      cause: error,
+      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    });
+  return findings;
 }
 
 async function findMergeRequest(
@@ -89,72 +155,16 @@ async function findMergeRequest(
   return found.find((mr) => mr.sha === job.sha) ?? found[0] ?? null;
 }
 
-/** Either somebody called the agent by name, or wrote in a thread the agent takes part in. */
-async function concernsAgent(
-  deps: JobDependencies,
-  mr: MergeRequest,
-  job: ReplyJob,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (job.mentioned) return true;
-  if (job.discussionId === null) return false;
-  const agent = await deps.agent.get();
-  const notes = await deps.mergeRequests.readThread(mr, job.discussionId, signal);
-  return notes.some((note) => note.authorId === agent.id && !note.isSystem);
-}
-
-/** Keeps the run's record true whatever the work does. */
-async function recordRun(
-  deps: JobDependencies,
-  context: JobContext,
-  log: Logger,
-  work: (onMergeRequest: OnMergeRequest) => Promise<Ending>,
-): Promise<void> {
-  let run = toRun(context, deps.now());
-  await deps.records.runs.save(run);
-  log.info({ attempt: context.attempt }, 'job started');
-  const end = async (ending: string, reason: string): Promise<void> => {
-    await deps.records.runs.save({ ...run, state: 'ended', ending, reason, endedAt: deps.now() });
-    log.info({ ending, reason }, 'job ended');
-  };
-  try {
-    const { ending, reason } = await work(async (mr) => {
-      run = { ...run, mrIid: mr.iid, sha: mr.sha };
-      await deps.records.runs.save(run);
-    });
-    await end(ending, reason);
-  } catch (error) {
-    const stop = context.signal.reason;
-    if (stop instanceof StopRequest && stop.kind === 'cancelled') await end('cancelled', stop.message);
-    else if (error instanceof PermanentError || context.isLastAttempt) await end('failed', String(error));
-    throw error;
-  }
-}
-
-function toRun({ id, job, attempt }: JobContext, now: number): Run {
-  return {
-    id,
-    jobId: id,
-    sessionId: null,
-    kind: job.kind,
-    projectId: job.project.id,
-    projectPath: job.project.path,
-    mrIid: job.mrIid,
-    sha: job.kind === 'analyze' ? job.sha : null,
-    state: 'running',
-    ending: null,
-    reason: null,
-    attempt,
-    startedAt: now,
-    endedAt: null,
-  };
-}
-
-async function saveFeedback({ records }: JobDependencies, job: FeedbackJob): Promise<void> {
+async function saveFeedback({ records, agent }: JobDependencies, job: FeedbackJob): Promise<void> {
+  if (job.noteAuthorId !== (await agent.get()).id) return;
   const { noteId, awardId, userId, value, given } = job;
   await records.feedback.save({ projectId: job.project.id, noteId, awardId, userId, value, given });
 }
 
-function nothingToDo(reason: string): Ending {
+function toSubject(mr: MergeRequest): { projectId: number; mrIid: number; sha: string } {
+  return { projectId: mr.projectId, mrIid: mr.iid, sha: mr.sha };
+}
+
+function nothingToDo(reason: string): RunEnding {
   return { ending: 'nothing-to-do', reason };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type MergeRequestChangedJob, mergeKeyOf } from '../queue/job.ts';
+import { type MergeRequestChangedJob, toMergeKey } from '../queue/job.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import type { Records } from '../records/records.ts';
 
@@ -25,9 +25,11 @@ export async function stopOutdatedRuns(
     .filter((run) => run.kind === 'analyze' && isOutdated(run.sha))
     .map((run) => run.jobId);
 
-  const mergeKey = mergeKeyOf({ kind: 'analyze', project, mrIid, sha, pipeline: { id: 0, projectId: 0 } });
-  const waiting = mergeKey === null ? null : await queue.waiting(mergeKey);
-  if (waiting?.job.kind === 'analyze' && isOutdated(waiting.job.sha)) outdated.push(waiting.id);
+  const mergeKey = toMergeKey(project.id, mrIid);
+  const waiting = await queue.waiting(mergeKey);
+  // The commit of a merge result tells nothing of the head it was made from.
+  const other = waiting?.job.kind === 'analyze' && !waiting.job.isMergeResult ? waiting.job.sha : sha;
+  if (waiting && isOutdated(other)) outdated.push(waiting.id);
 
   for (const id of outdated)
     log.info({ stopped: id, outcome: await queue.cancel(id, REASONS[change]) }, 'run stopped');

@@ -23,9 +23,10 @@ export function connectAgent(assembly: Assembly): ConnectedAgent | null {
   const learn = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        await account.get();
+        await account.get(stopping.signal);
         return;
       } catch (error) {
+        if (stopping.signal.aborted) return;
         log.error({ err: error }, "the agent's account is not known yet");
         const waitMs = error instanceof PermanentError ? RETRY_MENDED_MS : RETRY_MS;
         await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);

@@ -13,6 +13,7 @@ export async function addWebhook(
     ...config.webhook.spool,
     onBadFile: (file, err) => log.error({ file, err }, 'spooled event can not be read, set aside'),
   });
+  const checkBackend = async (): Promise<void> => backend.current().database.ping();
   const intake = createIntake({
     // Looked up for each event: the backend may come later than the first one.
     queue: { add: (...args) => backend.current().queue.add(...args) },
@@ -22,12 +23,24 @@ export async function addWebhook(
       release: (...args) => backend.current().records.events.release(...args),
     },
     spool,
+    checkBackend,
     log,
     now,
     rememberMs: config.webhook.rememberEventsMs,
   });
   onStop(() => intake.stop());
-  checks.push({ name: 'spool', required: true, check: async () => spool.check() });
+  checks.push({ name: 'spool', required: false, check: () => spool.check() });
+  checks.push({
+    name: 'intake',
+    required: true,
+    // Either of them is enough to take an event.
+    check: () =>
+      checkBackend()
+        .catch(() => spool.check())
+        .then(() => undefined),
+  });
+  if (!agent)
+    log.warn("without the write token this process does not know the agent's own notes; the worker does");
 
   await app.register(
     webhookRoutes({

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config, Secrets } from '../config/config.ts';
 import { createGitlabClient, type GitlabClient } from '../gitlab/client.ts';
+import type { LiveEvent } from '../jobs/run-job.ts';
 import type { HealthCheck } from '../ops/health.ts';
 import type { BackendConnection } from './backend.ts';
 
@@ -17,20 +18,19 @@ export interface Assembly {
   backend: BackendConnection;
   app: FastifyInstance;
   checks: HealthCheck[];
+  watch: (live: LiveEvent) => void;
   /** Parts are stopped in the opposite order of their start. */
   onStop(stop: () => Promise<unknown>): void;
 }
 
 export function createClient({ config, log, onStop }: Assembly, token: string): GitlabClient {
-  const { url, caFile, timeoutMs, maxRequestsPerMinute } = config.gitlab;
-  const client = createGitlabClient({
-    url,
-    token,
-    timeoutMs,
-    maxRequestsPerMinute,
-    log,
-    ...(caFile !== undefined && { caFile }),
-  });
+  const client = openClient(config, token, log);
   onStop(() => client.close());
   return client;
+}
+
+export function openClient({ gitlab }: Config, token: string, log: Logger): GitlabClient {
+  const { url, timeoutMs, maxRequestsPerMinute, caFile } = gitlab;
+  const options = { url, token, timeoutMs, maxRequestsPerMinute, log };
+  return createGitlabClient(caFile === undefined ? options : { ...options, caFile });
 }

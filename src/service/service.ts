@@ -1,7 +1,9 @@
 // Composition root: config → adapters → API and/or worker → graceful stop.
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, readSecrets } from '../config/config.ts';
+import { withDeadline } from '../deadline.ts';
+import type { LiveEvent } from '../jobs/run-job.ts';
 import { type HealthCheck, healthRoutes } from '../ops/health.ts';
 import { connectAgent } from './agent.ts';
 import { addWebhook } from './api.ts';
@@ -17,6 +19,8 @@ export interface ServiceOptions {
   env?: NodeJS.ProcessEnv;
   /** The clock by which events are remembered and signatures judged. */
   now?: () => number;
+  /** Sees what the agent does while it does it. */
+  watch?: (live: LiveEvent) => void;
 }
 
 export interface Service {
@@ -26,19 +30,25 @@ export interface Service {
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const DRAIN_MS = 5_000;
+/** Longer than a worker's grace period. */
+const STOP_PART_MS = 40_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, role, log, version, env, now = Date.now } = options;
+  const { config, role, log, version, env, now = Date.now, watch = () => undefined } = options;
   const isApi = role !== 'worker';
   const isWorker = role !== 'api';
-  const secrets = readSecrets(config, { webhook: isApi, gitlabRead: isWorker, gitlabWrite: isWorker }, env);
+  const needs = { webhook: isApi, gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
+  const secrets = readSecrets(config, needs, env);
   for (const warning of secrets.warnings) log.warn(warning);
 
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     // One part that can not stop cleanly must not keep the others from it.
     for (const stopPart of stops.splice(0).reverse())
-      await stopPart().catch((error) => log.error({ err: error }, 'a part did not stop cleanly'));
+      await withDeadline(STOP_PART_MS, 'stopping', stopPart()).catch((error) =>
+        log.error({ err: error }, 'a part did not stop cleanly'),
+      );
   };
   try {
     const backend = await connectBackend(secrets.queueUrl, config.queue, log);
@@ -58,14 +68,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       backend,
       app,
       checks,
+      watch,
       onStop: (stopPart) => stops.push(stopPart),
     };
 
     const agent = connectAgent(assembly);
-    if (isWorker) startWorker(assembly, agent);
+    if (isWorker) await startWorker(assembly, agent);
     if (isApi) await addWebhook(assembly, agent?.account ?? null);
+    app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+      const status = error.statusCode ?? 500;
+      if (status >= 500) request.log.error({ err: error }, 'request failed');
+      return reply.code(status).send({ error: status >= 500 ? 'internal error' : error.message });
+    });
     await app.register(healthRoutes(checks, { role, version }));
-    stops.push(() => app.close());
+    stops.push(() => closeServer(app));
     const url = await app.listen({ host: config.server.host, port: config.server.port });
     log.info({ url, role, version }, 'service started');
     return { url, stop };
@@ -73,6 +89,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await stop();
     throw error;
   }
+}
+
+/** Answers what is under way; a client that never finishes its request does not keep us from ending. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const closing = app.close();
+  await withDeadline(DRAIN_MS, 'open requests', closing).catch(() => app.server.closeAllConnections());
+  await closing;
 }
 
 function queueCheck(backend: BackendConnection, required: boolean): HealthCheck {

@@ -2,18 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { projectLimits } from '../config/config.ts';
 import { createRunJob } from '../jobs/run-job.ts';
+import { createMarkers } from '../publish/marker.ts';
+import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
+import { createInvestigator } from './investigator.ts';
+import { toMarkerKey } from './marker-key.ts';
 
 const RETRY_MS = 2_000;
 const STOP_GRACE_MS = 20_000;
 
-export function startWorker(assembly: Assembly, agent: ConnectedAgent | null): void {
-  const { secrets, backend, checks, log, now, role, onStop } = assembly;
-  if (!secrets.gitlabReadToken || !agent) throw new Error('a worker needs both GitLab tokens');
+export async function startWorker(assembly: Assembly, agent: ConnectedAgent | null): Promise<void> {
+  const { config, secrets, backend, checks, log, now, role, watch, onStop } = assembly;
+  if (!secrets.gitlabReadToken || !secrets.gitlabWriteToken || !agent)
+    throw new Error('a worker needs both GitLab tokens');
   const reader = createClient(assembly, secrets.gitlabReadToken);
   checks.push({
     name: 'gitlab',
@@ -21,16 +26,19 @@ export function startWorker(assembly: Assembly, agent: ConnectedAgent | null): v
     check: () => reader.ping().then(() => undefined),
   });
 
+  const investigator = await createInvestigator({ config, secrets, reader, log, now });
+  const markers = createMarkers([toMarkerKey(secrets.gitlabWriteToken)]);
   const stopping = new AbortController();
   const working = backend.whenConnected(({ queue, records }) => {
     const runJob = createRunJob({
+      ...investigator,
       mergeRequests: createMergeRequests(reader),
       reactions: createReactions(agent.client, agent.account),
+      notes: createNotes({ client: agent.client, agent: agent.account, markers }),
       agent: agent.account,
       records,
       queue,
-      log,
-      now,
+      watch,
     });
     return work(assembly, runJob, queue, stopping.signal);
   });

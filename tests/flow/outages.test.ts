@@ -131,9 +131,11 @@ describe('with GitLab in trouble', () => {
     await deliver(service, payloadFor(scene));
     await expect
       .poll(() => scene.logged.find(({ msg }) => msg === 'job ended'), { timeout: 20_000 })
-      .toMatchObject({ ending: 'acknowledged' });
+      .toMatchObject({ ending: 'answered' });
     expect(scene.eyes()).toHaveLength(1);
-    const posts = scene.gitlab.requests.filter(({ method }) => method === 'POST');
+    const posts = scene.gitlab.requests.filter(
+      ({ method, path }) => method === 'POST' && path.includes('award'),
+    );
     expect(posts).toHaveLength(1);
   }, 60_000);
 

@@ -27,20 +27,6 @@ async function arrange() {
 const ended = () => scene.logged.filter(({ msg }) => msg === 'job ended');
 const eyesOn = (noteId: number) => scene.gitlab.awards(noteId).filter(({ name }) => name === 'eyes');
 
-test('a reply in a thread of the agent gets a reaction on the note', async () => {
-  await arrange();
-  const { gitlab, mr, agent, nadia } = scene;
-  const analysis = gitlab.addNote({ ...mr, userId: agent.id, body: 'The unit tests failed.' });
-  const reply = gitlab.addNote({
-    ...mr,
-    userId: nadia.id,
-    body: 'Why?',
-    discussionId: analysis.discussionId,
-  });
-  await expect.poll(() => eyesOn(reply.id), { timeout: 10_000 }).toMatchObject([{ userId: agent.id }]);
-  expect(scene.eyes()).toEqual([]);
-});
-
 test('a call by name gets a reaction in any thread, a thread between people does not', async () => {
   await arrange();
   const { gitlab, mr, nadia } = scene;

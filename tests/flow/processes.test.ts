@@ -24,14 +24,17 @@ describe.each(backends.filter(({ shared }) => shared))('$name', (backend) => {
       const worker = await run(scene, 'worker');
       await expect.poll(scene.eyes, { timeout: 20_000 }).toHaveLength(1);
 
-      expect(await ready(api)).toMatchObject({
-        status: 'ok',
-        role: 'api',
-        dependencies: [
-          { name: 'queue', ok: true, latencyMs: expect.any(Number), details: { waiting: 0, active: 0 } },
-          { name: 'spool', ok: true, details: { events: 0 } },
-        ],
-      });
+      await expect
+        .poll(() => ready(api), { timeout: 10_000 })
+        .toMatchObject({
+          status: 'ok',
+          role: 'api',
+          dependencies: [
+            { name: 'queue', ok: true, latencyMs: expect.any(Number), details: { waiting: 0, active: 0 } },
+            { name: 'spool', ok: true, details: { events: 0 } },
+            { name: 'intake', ok: true },
+          ],
+        });
       expect(await ready(worker)).toMatchObject({
         status: 'ok',
         role: 'worker',

@@ -1,6 +1,6 @@
 // The service with real HTTP, queue and records, called by a pretend GitLab.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { createPretendGitlab, type PretendGitlab } from '../../src/demo/gitlab/server.ts';
 import type { Role } from '../../src/service/assembly.ts';
 import { type Service, startService } from '../../src/service/service.ts';
+import { startModel } from '../services/model.ts';
 
 export const WEBHOOK_TOKEN = 'current-webhook-token';
 export const OLD_WEBHOOK_TOKEN = 'previous-webhook-token';
@@ -19,7 +20,11 @@ export interface SceneOptions {
   /** Sections of hummingbird.yaml over those of the scene. */
   config?: Record<string, Record<string, unknown>>;
   now?: () => number;
+  /** Which vendor's wire format the model speaks. */
+  provider?: 'anthropic' | 'gemini';
 }
+
+export const ANSWER = 'The unit tests fail because prices are rounded half up.';
 
 export type Scene = Awaited<ReturnType<typeof createScene>>;
 
@@ -38,14 +43,18 @@ export async function createScene(options: SceneOptions) {
     title: 'Round prices half up',
     sourceBranch: 'round-prices',
   });
+  const model = await startModel(() => ({ text: ANSWER }));
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-scene-'));
   const file = join(folder, 'hummingbird.yaml');
-  writeFileSync(file, stringify(toConfig(options, gitlab.url, folder)));
+  const writeConfig = (given: SceneOptions): void =>
+    writeFileSync(file, stringify(toConfig(given, { gitlabUrl: gitlab.url, modelUrl: model.url, folder })));
+  writeConfig(options);
   const env = {
     HUMMINGBIRD_QUEUE_URL: options.backend.url,
     HUMMINGBIRD_WEBHOOK_TOKEN: WEBHOOK_TOKEN,
     HUMMINGBIRD_WEBHOOK_TOKEN_PREVIOUS: OLD_WEBHOOK_TOKEN,
     HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: `whsec_${SIGNING_KEY.toString('base64')}`,
+    MODEL_KEY: 'key-of-the-model-vendor',
     GITLAB_READ_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['read_api'] }),
     GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['api'] }),
   };
@@ -60,6 +69,7 @@ export async function createScene(options: SceneOptions) {
     agent,
     project,
     mr,
+    model,
     file,
     env,
     folder,
@@ -77,6 +87,15 @@ export async function createScene(options: SceneOptions) {
       return service;
     },
 
+    /** From the next start on. */
+    useProvider(provider: 'anthropic' | 'gemini') {
+      writeConfig({ ...options, provider });
+    },
+
+    forgetSessions() {
+      rmSync(join(folder, 'sessions'), { recursive: true });
+    },
+
     async stop() {
       for (const service of services.splice(0)) await service.stop();
     },
@@ -84,12 +103,25 @@ export async function createScene(options: SceneOptions) {
     async close() {
       await this.stop();
       await gitlab.close();
+      await model.stop();
     },
   };
 }
 
-function toConfig({ backend, config = {} }: SceneOptions, gitlabUrl: string, folder: string) {
+interface Surroundings {
+  gitlabUrl: string;
+  modelUrl: string;
+  folder: string;
+}
+
+const MODELS = { anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' };
+
+function toConfig({ backend, config = {}, provider = 'anthropic' }: SceneOptions, around: Surroundings) {
+  const { gitlabUrl, modelUrl, folder } = around;
+  const model = { provider, model: MODELS[provider], baseUrl: modelUrl, apiKeyEnv: 'MODEL_KEY' };
   const base: Record<string, Record<string, unknown>> = {
+    models: { main: [model] },
+    store: { kind: 'folder', dir: join(folder, 'sessions') },
     gitlab: { url: gitlabUrl, maxRequestsPerMinute: 6_000 },
     server: { port: 0 },
     webhook: { spool: { dir: join(folder, 'spool') } },

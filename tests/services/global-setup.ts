@@ -1,5 +1,5 @@
 // Starts the servers the tests need, once for the whole run, and stops them afterwards.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
@@ -17,14 +17,18 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const template = mkdtempSync(join(tmpdir(), 'hummingbird-template-'));
+  // Everything the tests put on disk, removed in one go.
+  const folder = mkdtempSync(join(tmpdir(), 'hummingbird-tests-'));
+  chmodSync(folder, 0o755);
+  process.env.TMPDIR = folder;
+  const template = join(folder, 'pglite-template');
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres(), makeTemplate(template)]);
   project.provide('redisUrl', redis?.url ?? null);
   project.provide('postgresUrl', postgres?.url ?? null);
   project.provide('pgliteTemplate', template);
   return async () => {
     await Promise.all([redis?.stop(), postgres?.stop()]);
-    rmSync(template, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   };
 }
 

@@ -9,6 +9,7 @@ const ENV = {
   GITLAB_READ_TOKEN: 'glpat-read',
   GITLAB_WRITE_TOKEN: 'glpat-write',
   HUMMINGBIRD_WEBHOOK_TOKEN: 'a-token-that-is-long-enough',
+  ANTHROPIC_API_KEY: 'a-key',
 };
 
 function hummingbird(args: string[], { cwd = newFolder(), env = {}, program = PROGRAM } = {}) {
@@ -98,6 +99,14 @@ store:
     for (const problem of problems) expect(problem).toMatch(/line \d+.*Fix: /);
     expect(stderr).not.toContain('glpat-abc');
     expect(stderr).toContain('timeoutMs');
+  });
+
+  test('check reports what is wrong with the file and what is missing in the environment together', () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, 'hummingbird.yaml'), 'server: { port: many }\n');
+    const { status, stderr } = hummingbird(['config', 'check'], { cwd });
+    expect(status).toBe(78);
+    expect(stderr).toMatch(/5 problems[\s\S]*server.port[\s\S]*GITLAB_READ_TOKEN[\s\S]*ANTHROPIC_API_KEY/);
   });
 
   test('schema prints a JSON Schema', () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const SRC = join(import.meta.dirname, '../../src');
 
 /** What every room may use: small things without a room of their own. */
-const GROUND = ['errors.ts', 'deadline.ts'];
+const GROUND = ['errors.ts', 'deadline.ts', 'mentions.ts'];
 
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   config: { rooms: [], packages: ['zod', 'yaml'] },
@@ -16,27 +16,41 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   webhook: { rooms: ['queue', 'records'], packages: ['fastify', 'pino', 'zod'] },
   gitlab: { rooms: [], packages: ['@gitbeaker/rest', '@gitbeaker/requester-utils', 'undici'] },
   // Read and write tokens never meet: neither of these two may see the other.
-  sources: { rooms: ['gitlab'], packages: [] },
+  sources: { rooms: ['gitlab'], packages: ['zod'] },
   publish: { rooms: ['gitlab'], packages: [] },
-  jobs: { rooms: ['queue', 'records', 'sources', 'publish'], packages: ['pino'] },
+  // The core stands alone.
+  agent: { rooms: [], packages: [] },
+  models: { rooms: ['agent'], packages: ['@anthropic-ai/sdk', '@google/genai'] },
+  tools: { rooms: ['agent', 'sandbox', 'sources'], packages: ['zod'] },
+  sandbox: { rooms: [], packages: ['just-bash', 'tar-stream'] },
+  session: { rooms: ['agent'], packages: ['zod'] },
+  jobs: {
+    rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources'],
+    packages: ['pino'],
+  },
   ops: { rooms: [], packages: ['fastify', 'pino'] },
-  demo: { rooms: [], packages: ['fastify'] },
+  demo: { rooms: ['agent', 'config', 'service'], packages: ['fastify', 'pino', 'yaml'] },
   service: {
     rooms: [
+      'agent',
       'config',
       'database',
       'gitlab',
       'jobs',
+      'models',
       'ops',
       'publish',
       'queue',
       'records',
+      'sandbox',
+      'session',
       'sources',
+      'tools',
       'webhook',
     ],
     packages: ['fastify', 'pino'],
   },
-  'cli.ts': { rooms: ['config', 'ops', 'service'], packages: ['commander'] },
+  'cli.ts': { rooms: ['config', 'demo', 'ops', 'service'], packages: ['commander'] },
 };
 
 interface Import {

@@ -45,7 +45,8 @@ export const queue = z
   .describe('Where jobs wait, and what processes share');
 
 export function findQueueUrlFlaw(url: string): Flaw | null {
-  if (/^(?:pglite:|(?:rediss?|postgres(?:ql)?):\/\/)\S/.test(url)) return null;
+  const isKnown = /^(?:pglite:|(?:rediss?|postgres(?:ql)?):\/\/)\S/.test(url);
+  if (isKnown && (url.startsWith('pglite:') || URL.canParse(url))) return null;
   return {
     message: 'is not the address of a queue',
     fix: 'write pglite:<dir>, redis://…, rediss://…, postgres://… or postgresql://…',

@@ -1,15 +1,18 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PermanentError } from '../../../src/errors.ts';
+import { findProgram } from '../../services/server.ts';
 import { answerJson, createClient, failureOf, startServer, TOKEN } from './gitlab-server.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+const hasOpenssl = findProgram('openssl') !== null;
 
-describe.skipIf(!hasOpenssl)('a GitLab behind a company CA (needs openssl)', () => {
+const note = hasOpenssl ? '' : ' (skipped: openssl is not installed)';
+
+describe.skipIf(!hasOpenssl)(`a GitLab behind a company CA${note}`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-tls-'));
   const file = (name: string) => join(folder, name);
   afterAll(() => rmSync(folder, { recursive: true }));

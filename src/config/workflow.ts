@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { PermanentError } from '../errors.ts';
+import type { Config } from './schema.ts';
+
+/** What the agent is asked to do: the text for the model, and how far it may go. */
+export interface Workflow {
+  name: string;
+  /** Which events start it. */
+  on: string[];
+  maxIterations: number;
+  /** Tokens the conversation may have before the model must answer. */
+  contextLimit: number;
+  maxOutputTokens: number;
+  prompt: string;
+}
+
+const frontMatter = z.strictObject({
+  on: z.array(z.enum(['pipeline_failed', 'mention'])).min(1),
+  max_iterations: z.int().min(1).max(500).default(50),
+  context_limit: z.int().min(1_000).default(150_000),
+  max_output_tokens: z.int().min(256).default(16_000),
+});
+
+const INSTALLATION = join(import.meta.dirname, '../..');
+
+/** Reads `<dir>/<name>.md`: YAML front matter between two lines of dashes, then the prompt. */
+export function loadWorkflow({ workflows }: Pick<Config, 'workflows'>, name: string): Workflow {
+  const dir = isAbsolute(workflows.dir) ? workflows.dir : join(INSTALLATION, workflows.dir);
+  const file = join(dir, `${name}.md`);
+  const [, head, prompt] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(readText(file)) ?? [];
+  if (head === undefined || !prompt?.trim())
+    throw new PermanentError(
+      `${file} must begin with front matter between two lines '---' and go on with the prompt`,
+    );
+  const parsed = frontMatter.safeParse(parse(head));
+  if (!parsed.success) throw new PermanentError(`${file}: ${z.prettifyError(parsed.error)}`);
+  return {
+    name,
+    on: parsed.data.on,
+    maxIterations: parsed.data.max_iterations,
+    contextLimit: parsed.data.context_limit,
+    maxOutputTokens: parsed.data.max_output_tokens,
+    prompt: prompt.trim(),
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new PermanentError(`workflow ${file} can not be read; check workflows.dir in the configuration`, {
+      cause,
+    });
+  }
+}

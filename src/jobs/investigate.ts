@@ -1,0 +1,173 @@
+// One run of the agent on a session: restore, sandbox, loop, save.
+import type { Logger } from 'pino';
+import type { AgentEvent } from '../agent/events.ts';
+import { type LoopResult, runLoop } from '../agent/loop.ts';
+import type { Message } from '../agent/messages.ts';
+import { type Model, NO_USAGE } from '../agent/model.ts';
+import { composeSystemPrompt } from '../agent/prompts.ts';
+import type { Toolbox } from '../agent/toolbox.ts';
+import type { ProjectRef } from '../queue/job.ts';
+import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
+import {
+  type Session,
+  SessionCorruptError,
+  type SessionMeta,
+  type SessionStore,
+} from '../session/session-store.ts';
+import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import { composeNote } from './note-text.ts';
+
+export interface Investigation {
+  sessionId: string;
+  project: ProjectRef;
+  mr: MergeRequest;
+  workflow: WorkflowText;
+  /** What a person asks; null for the analysis itself. */
+  question: { noteId: number; text: string } | null;
+}
+
+export interface WorkflowText {
+  name: string;
+  prompt: string;
+  maxIterations: number;
+  contextLimit: number;
+  maxOutputTokens: number;
+}
+
+export interface InvestigationDependencies {
+  model: Model;
+  store: SessionStore;
+  sandboxes: SandboxProvider;
+  createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
+  log: Logger;
+  now: () => number;
+}
+
+export interface Findings extends LoopResult {
+  /** What is to be published. */
+  note: string;
+}
+
+/** What survives in the archive of a session. */
+const KEPT_FOLDERS = ['/tmp/_out', '/tmp/data'];
+
+export async function investigate(
+  deps: InvestigationDependencies,
+  investigation: Investigation,
+  { signal, onEvent }: { signal: AbortSignal; onEvent: (event: AgentEvent) => void },
+): Promise<Findings> {
+  const { store, model, log } = deps;
+  const { sessionId, workflow, question } = investigation;
+  const session = await loadSession(deps, sessionId);
+  const messages = toMessages(session, investigation);
+  const isSessionLost = session === null && question !== null;
+  const answer = finishedAnswer(messages);
+  if (answer !== null) return alreadyAnswered(answer, session?.meta?.answer ?? answer);
+
+  const sandbox = await deps.sandboxes.create();
+  try {
+    await restoreFiles(sandbox, session, log);
+    const toolbox = deps.createToolbox(sandbox, investigation.mr);
+    await store.saveContext(sessionId, { version: 1, messages });
+    const loop = runLoop({
+      model,
+      toolbox,
+      system: composeSystemPrompt({
+        toolNotes: toolbox.notes,
+        workflow: workflow.prompt,
+        isContinuation: question !== null,
+      }),
+      messages,
+      maxIterations: workflow.maxIterations,
+      contextLimit: workflow.contextLimit,
+      maxOutputTokens: workflow.maxOutputTokens,
+      checkpoint: (all) => store.saveContext(sessionId, { version: 1, messages: [...all] }),
+      signal,
+    });
+    const result = await watch(loop, async (event) => {
+      onEvent(event);
+      await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
+    });
+    await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
+    const note = composeNote({ ...result, model: model.name, sessionId, isSessionLost });
+    const findings = { ...result, note };
+    await store.saveMeta(sessionId, toMeta(deps, investigation, session, findings));
+    return findings;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** A session that can not be read is as good as none, but it is not hidden. */
+async function loadSession({ store, log }: InvestigationDependencies, id: string): Promise<Session | null> {
+  try {
+    return await store.load(id);
+  } catch (error) {
+    if (!(error instanceof SessionCorruptError)) throw error;
+    log.error({ err: error, session: id }, 'session can not be used, starting afresh');
+    return null;
+  }
+}
+
+function toMessages(session: Session | null, { project, mr, sessionId, question }: Investigation): Message[] {
+  const event = { project: project.path, iid: mr.iid, sha: mr.sha, session_id: sessionId };
+  const messages: Message[] = session?.context.messages ?? [{ role: 'user', content: JSON.stringify(event) }];
+  const isAsked = messages.some((message) => message.role === 'user' && message.noteId === question?.noteId);
+  if (question && !isAsked) messages.push({ role: 'user', content: question.text, noteId: question.noteId });
+  return messages;
+}
+
+/** The run ended before, and only what came after it has to be done again. */
+function finishedAnswer(messages: Message[]): string | null {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' && last.toolCalls.length === 0 ? last.content : null;
+}
+
+function alreadyAnswered(text: string, note: string): Findings {
+  return { text, note, ending: 'answered', reason: 'it was answered before', usage: NO_USAGE, iterations: 0 };
+}
+
+async function restoreFiles(sandbox: Sandbox, session: Session | null, log: Logger): Promise<void> {
+  try {
+    const archive = await session?.openArchive();
+    if (archive) await sandbox.restore(archive);
+  } catch (error) {
+    // The conversation is worth more than the files; the model finds out which are missing.
+    log.error({ err: error }, 'files of the session could not be restored');
+  }
+}
+
+async function watch<T>(
+  loop: AsyncGenerator<AgentEvent, T>,
+  onEvent: (event: AgentEvent) => Promise<void>,
+): Promise<T> {
+  while (true) {
+    const next = await loop.next();
+    if (next.done) return next.value;
+    await onEvent(next.value);
+  }
+}
+
+function toMeta(
+  { model, now }: InvestigationDependencies,
+  { sessionId, project, mr, workflow }: Investigation,
+  session: Session | null,
+  findings: Findings,
+): SessionMeta {
+  const updatedAt = new Date(now()).toISOString();
+  return {
+    version: 1,
+    sessionId,
+    projectId: project.id,
+    projectPath: project.path,
+    mrIid: mr.iid,
+    sha: mr.sha,
+    workflow: workflow.name,
+    model: model.name,
+    createdAt: session?.meta?.createdAt ?? updatedAt,
+    updatedAt,
+    ending: findings.ending,
+    runs: (session?.meta?.runs ?? 0) + 1,
+    answer: findings.note,
+  };
+}

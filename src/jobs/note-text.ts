@@ -1,0 +1,46 @@
+import type { Ending } from '../agent/events.ts';
+import { contextTokens, type Usage } from '../agent/model.ts';
+
+export interface NoteFacts {
+  text: string;
+  ending: Ending;
+  reason: string;
+  model: string;
+  usage: Usage;
+  iterations: number;
+  sessionId: string;
+  /** The earlier conversation could not be found. */
+  isSessionLost: boolean;
+}
+
+const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
+  iterations: 'This analysis used up its turns; what follows is the best answer so far.',
+  context: 'This analysis grew too long; what follows is the best answer so far.',
+  empty: 'The model stopped answering; what follows is all there is.',
+  'model-error': 'The model could not be reached for long enough to finish; what follows is all there is.',
+  'unexpected-error': 'This analysis broke off because of an internal error; what follows is all there is.',
+};
+
+/** The note as it is posted: what the agent found, and under which circumstances. */
+export function composeNote(facts: NoteFacts): string {
+  const notices: string[] = [];
+  if (facts.isSessionLost)
+    notices.push('The earlier conversation is no longer available, so this answer starts afresh.');
+  const early = EARLY_ENDINGS[facts.ending];
+  if (early) notices.push(`${early} (${facts.reason})`);
+  return [...notices.map((notice) => `> ⚠️ ${notice}`), facts.text, `<sub>${toFooter(facts)}</sub>`].join(
+    '\n\n',
+  );
+}
+
+function toFooter({ model, iterations, usage, sessionId }: NoteFacts): string {
+  const tokens = contextTokens(usage) + usage.outputTokens;
+  return [
+    'Hummingbird',
+    model,
+    `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
+    `${Math.round(tokens / 1_000)}k tokens`,
+    `session ${sessionId.slice(0, 8)}`,
+    'reply to this note to ask further',
+  ].join(' · ');
+}

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino';
+import { PermanentError } from '../errors.ts';
+import { type JobContext, StopRequest } from '../queue/queue.ts';
+import type { Records, Run } from '../records/records.ts';
+import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+
+/** How a run ended: a word for counting, a sentence for people. */
+export interface RunEnding {
+  ending: string;
+  reason: string;
+}
+
+export type OnMergeRequest = (mr: MergeRequest, sessionId: string) => Promise<void>;
+
+/** Keeps the run's record true whatever the work does. */
+export async function recordRun(
+  { records, now }: { records: Records; now: () => number },
+  context: JobContext,
+  log: Logger,
+  work: (onMergeRequest: OnMergeRequest) => Promise<RunEnding>,
+): Promise<void> {
+  let run = toRun(context, now());
+  await records.runs.save(run);
+  log.info({ attempt: context.attempt }, 'job started');
+  const end = async (ending: string, reason: string): Promise<void> => {
+    await records.runs.save({ ...run, state: 'ended', ending, reason, endedAt: now() });
+    log.info({ ending, reason }, 'job ended');
+  };
+  try {
+    const { ending, reason } = await work(async (mr, sessionId) => {
+      run = { ...run, mrIid: mr.iid, sha: mr.sha, sessionId };
+      await records.runs.save(run);
+    });
+    await end(ending, reason);
+  } catch (error) {
+    const stop = context.signal.reason;
+    if (stop instanceof StopRequest && stop.kind === 'cancelled') await end('cancelled', stop.message);
+    else if (error instanceof PermanentError || context.isLastAttempt) await end('failed', String(error));
+    throw error;
+  }
+}
+
+function toRun({ id, job, attempt }: JobContext, now: number): Run {
+  return {
+    id,
+    jobId: id,
+    sessionId: null,
+    kind: job.kind,
+    projectId: job.project.id,
+    projectPath: job.project.path,
+    mrIid: job.mrIid,
+    sha: job.kind === 'analyze' ? job.sha : null,
+    state: 'running',
+    ending: null,
+    reason: null,
+    attempt,
+    startedAt: now,
+    endedAt: null,
+  };
+}

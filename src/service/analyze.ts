@@ -1,0 +1,75 @@
+// The same analysis for one merge request, without queue and webhook: from a laptop, by hand.
+import type { Logger } from 'pino';
+import type { AgentEvent } from '../agent/events.ts';
+import { type Config, readSecrets } from '../config/config.ts';
+import { type Findings, investigate } from '../jobs/investigate.ts';
+import { toSessionId } from '../jobs/session-id.ts';
+import { createAgentAccount } from '../publish/agent-account.ts';
+import { createMarkers } from '../publish/marker.ts';
+import { createNotes } from '../publish/notes.ts';
+import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import { openClient } from './assembly.ts';
+import { createInvestigator } from './investigator.ts';
+import { toMarkerKey } from './marker-key.ts';
+import { parseMergeRequestUrl } from './merge-request-url.ts';
+
+export interface AnalyzeOptions {
+  config: Config;
+  /** Of the merge request. */
+  url: string;
+  /** Post the note; otherwise nothing is written anywhere but to the session. */
+  post: boolean;
+  log: Logger;
+  signal: AbortSignal;
+  onEvent: (event: AgentEvent) => void;
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface Analysis extends Findings {
+  sessionId: string;
+  mr: MergeRequest;
+  isPosted: boolean;
+}
+
+export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Analysis> {
+  const { config, post, log, signal, onEvent, env } = options;
+  const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
+  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: post, models: true }, env);
+  const reader = openClient(config, secrets.gitlabReadToken, log);
+  try {
+    const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
+    const investigator = await createInvestigator({ config, secrets, reader, log, now: Date.now });
+    const { workflow } = investigator;
+    const sessionId = toSessionId({
+      projectId: mr.projectId,
+      mrIid: mr.iid,
+      sha: mr.sha,
+      workflow: workflow.name,
+    });
+    const project = { id: mr.projectId, path: projectPath };
+    const subject = { sessionId, project, mr, workflow, question: null };
+    const findings = await investigate(investigator, subject, { signal, onEvent });
+    signal.throwIfAborted();
+    if (secrets.gitlabWriteToken && post)
+      await publish(config, secrets.gitlabWriteToken, log, { mr, sessionId, body: findings.note, signal });
+    return { ...findings, sessionId, mr, isPosted: post };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function publish(
+  config: Config,
+  token: string,
+  log: Logger,
+  note: { mr: MergeRequest; sessionId: string; body: string; signal: AbortSignal },
+): Promise<void> {
+  const client = openClient(config, token, log);
+  try {
+    const agent = createAgentAccount(client);
+    const markers = createMarkers([toMarkerKey(token)]);
+    await createNotes({ client, agent, markers }).ensureAnalysis(note);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,54 @@
+// A model vendor on loopback: aimock speaks the wire formats, a function says what the model says.
+import type { ChatCompletionRequest, ChatMessage } from '@copilotkit/aimock';
+import { startWire } from './model-wire.ts';
+
+export interface ScriptedAnswer {
+  text?: string;
+  calls?: { name: string; arguments?: Record<string, unknown> }[];
+  /** Answer with this HTTP status instead. */
+  status?: number;
+}
+
+export type ModelScript = (conversation: ChatMessage[]) => ScriptedAnswer;
+
+export interface ModelServer {
+  url: string;
+  /** What it says from now on. */
+  script: ModelScript;
+  /** The conversations it was sent, in aimock's vendor-neutral form. */
+  conversations(): ChatMessage[][];
+  stop(): Promise<void>;
+}
+
+export async function startModel(script: ModelScript): Promise<ModelServer> {
+  const { mock, url, close } = await startWire();
+  const seen: ChatMessage[][] = [];
+  const server: ModelServer = {
+    url,
+    script,
+    conversations: () => seen,
+    stop: close,
+  };
+  mock.on({}, (request: ChatCompletionRequest) => {
+    seen.push(request.messages);
+    return toResponse(server.script(request.messages), seen.length);
+  });
+  return server;
+}
+
+function toResponse({ text, calls, status }: ScriptedAnswer, turn: number) {
+  if (status !== undefined)
+    return { status, error: { message: 'the vendor is in trouble', type: 'api_error' } };
+  const toolCalls = (calls ?? []).map((call, index) => ({
+    id: `call_${turn}_${index}`,
+    name: call.name,
+    arguments: JSON.stringify(call.arguments ?? {}),
+  }));
+  if (toolCalls.length === 0) return { content: text ?? '' };
+  return text ? { content: text, toolCalls } : { toolCalls };
+}
+
+export function textOf({ content }: ChatMessage): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part) => part.text ?? '').join('');
+}

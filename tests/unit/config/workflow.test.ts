@@ -1,0 +1,47 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config/config.ts';
+import { loadWorkflow } from '../../../src/config/workflow.ts';
+
+function load(text: string) {
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflow-'));
+  writeFileSync(join(dir, 'mine.md'), text);
+  return loadWorkflow({ workflows: { dir, onFailedPipeline: 'mine' } }, 'mine');
+}
+
+describe('a workflow', () => {
+  test('of the installation can be loaded by the default configuration', () => {
+    const { config } = loadConfig({ cwd: tmpdir(), env: {} });
+    const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
+    expect(workflow).toMatchObject({ name: 'analyze-failures', on: ['pipeline_failed'], maxIterations: 50 });
+    expect(workflow.prompt).toMatch(/^# Workflow/);
+  });
+
+  test('is front matter and a prompt', () => {
+    expect(load('---\non: [pipeline_failed]\nmax_iterations: 7\n---\nDo it.\n')).toEqual({
+      name: 'mine',
+      on: ['pipeline_failed'],
+      maxIterations: 7,
+      contextLimit: 150_000,
+      maxOutputTokens: 16_000,
+      prompt: 'Do it.',
+    });
+  });
+
+  test.each([
+    ['Do it.', 'must begin with front matter'],
+    ['---\non: [pipeline_failed]\n---\n\n', 'must begin with front matter'],
+    ['---\non: [full_moon]\n---\nDo it.', 'on'],
+    ['---\non: [pipeline_failed]\nmax_iteration: 7\n---\nDo it.', 'max_iteration'],
+  ])('%j is refused, naming file and mistake', (text, message) => {
+    expect(() => load(text)).toThrow(message);
+    expect(() => load(text)).toThrow('mine.md');
+  });
+
+  test('that is not there is refused with the setting to check', () => {
+    const workflows = { dir: '/nowhere', onFailedPipeline: 'mine' };
+    expect(() => loadWorkflow({ workflows }, 'mine')).toThrow('check workflows.dir');
+  });
+});

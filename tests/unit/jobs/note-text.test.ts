@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { composeNote, type NoteFacts } from '../../../src/jobs/note-text.ts';
+import { toSessionId } from '../../../src/jobs/session-id.ts';
+
+const facts: NoteFacts = {
+  text: 'The tests failed.',
+  ending: 'answered',
+  reason: 'the model was done',
+  model: 'anthropic/claude',
+  usage: { inputTokens: 1_000, cacheReadTokens: 39_000, cacheWriteTokens: 500, outputTokens: 1_500 },
+  iterations: 6,
+  sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
+  isSessionLost: false,
+};
+
+describe('a note', () => {
+  test('is what the agent found and, small, how', () => {
+    expect(composeNote(facts)).toBe(
+      'The tests failed.\n\n<sub>Hummingbird · anthropic/claude · 6 turns · 42k tokens · session 1a2b3c4d · reply to this note to ask further</sub>',
+    );
+  });
+
+  test.each(['iterations', 'context', 'empty', 'model-error', 'unexpected-error'] as const)(
+    'of a run that ended early (%s) says so first, with the reason',
+    (ending) => {
+      const note = composeNote({ ...facts, ending, reason: 'all 50 turns were used' });
+      expect(note).toMatch(/^> ⚠️ .*\(all 50 turns were used\)\n\nThe tests failed\./);
+    },
+  );
+
+  test('of a session that was lost says so', () => {
+    expect(composeNote({ ...facts, isSessionLost: true })).toMatch(/^> ⚠️ The earlier conversation/);
+  });
+});
+
+test('the same subject has the same session, another commit another one', () => {
+  const subject = { projectId: 5, mrIid: 7, sha: 'abc', workflow: 'analyze-failures' };
+  expect(toSessionId(subject)).toBe(toSessionId({ ...subject }));
+  expect(toSessionId(subject)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(toSessionId({ ...subject, sha: 'abd' })).not.toBe(toSessionId(subject));
+  // No two subjects run into each other.
+  expect(toSessionId({ ...subject, projectId: 57, mrIid: 7 })).not.toBe(
+    toSessionId({ ...subject, mrIid: 77 }),
+  );
+});
