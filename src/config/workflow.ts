@@ -10,6 +10,10 @@ export interface Workflow {
   name: string;
   /** Which events start it. */
   on: string[];
+  /** One of the configured main models; null for the first that can be used. */
+  model: string | null;
+  /** Names of the tools it may use, `gitlab_*` for all of a source; null for all there are. */
+  tools: string[] | null;
   maxIterations: number;
   /** Tokens the conversation may have before the model must answer. */
   contextLimit: number;
@@ -19,6 +23,11 @@ export interface Workflow {
 
 const frontMatter = z.strictObject({
   on: z.array(z.enum(['pipeline_failed', 'mention'])).min(1),
+  model: z.string().min(1).optional(),
+  tools: z
+    .array(z.string().regex(/^[a-z_]+\*?$/))
+    .min(1)
+    .optional(),
   max_iterations: z.int().min(1).max(500).default(50),
   context_limit: z.int().min(1_000).default(150_000),
   max_output_tokens: z.int().min(256).default(16_000),
@@ -40,6 +49,8 @@ export function loadWorkflow({ workflows }: Pick<Config, 'workflows'>, name: str
   return {
     name,
     on: parsed.data.on,
+    model: parsed.data.model ?? null,
+    tools: parsed.data.tools ?? null,
     maxIterations: parsed.data.max_iterations,
     contextLimit: parsed.data.context_limit,
     maxOutputTokens: parsed.data.max_output_tokens,

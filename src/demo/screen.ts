@@ -14,6 +14,7 @@ export interface Screen {
 }
 
 const MAX_DETAILS = 110;
+const NOTE_WIDTH = 110;
 
 export function createScreen(write: (text: string) => void, hasColours: boolean): Screen {
   const paint = (code: number, text: string): string => (hasColours ? `\x1b[${code}m${text}\x1b[0m` : text);
@@ -39,7 +40,7 @@ export function createScreen(write: (text: string) => void, hasColours: boolean)
     note(author, body) {
       line();
       line(paint(90, `  ╭─ ${author} `.padEnd(100, '─')));
-      for (const text of toVisible(body).split('\n')) line(`  ${paint(90, '│')} ${text}`);
+      for (const text of toVisible(body).split('\n').flatMap(wrap)) line(`  ${paint(90, '│')} ${text}`);
       line(paint(90, `  ╰${'─'.repeat(97)}`));
     },
   };
@@ -48,6 +49,18 @@ export function createScreen(write: (text: string) => void, hasColours: boolean)
 /** People do not see the hidden mark at the end of a note. */
 function toVisible(body: string): string {
   return body.replace(/\s*<!--[^>]*-->\s*$/, '').replace(/<\/?sub>/g, '');
+}
+
+/** Between words; what has none, such as an address, is left whole. */
+function wrap(text: string): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length >= NOTE_WIDTH) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  // Code keeps its indentation.
+  return text.length <= NOTE_WIDTH ? [text] : lines;
 }
 
 function toArguments(args: Record<string, unknown>): string {

@@ -29,6 +29,8 @@ export interface JobDependencies extends InvestigationDependencies {
   records: Records;
   queue: JobQueue;
   workflow: WorkflowText;
+  /** Mark threads as resolved that the agent has answered in. */
+  resolveThreads: boolean;
   /** Sees what the agent does while it does it. */
   watch: (live: LiveEvent) => void;
 }
@@ -109,14 +111,8 @@ async function answer(
       mr,
       question: { noteId, text: question.body },
     });
-    await deps.notes.ensureReply({
-      mr,
-      discussionId,
-      sessionId,
-      replyTo: noteId,
-      body: findings.note,
-      signal,
-    });
+    const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
+    await deps.notes.ensureReply({ ...reply, resolve: deps.resolveThreads });
     return { ending: findings.ending, reason: findings.reason };
   });
 }

@@ -27,28 +27,34 @@ export async function createInvestigator(
   options: InvestigatorOptions,
 ): Promise<InvestigationDependencies & { workflow: Workflow }> {
   const { config, reader, log, now } = options;
+  const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   return {
-    model: openModel(options),
+    model: openModel(options, workflow),
     store: await openStore(config),
     sandboxes: openSandboxes(config),
     createToolbox: (sandbox, mr) =>
       createToolbox({
         sandbox,
         sources: [createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid })],
+        allowed: workflow.tools,
       }),
-    workflow: loadWorkflow(config, config.workflows.onFailedPipeline),
+    workflow,
     log,
     now,
   };
 }
 
-function openModel({ config, secrets, log }: InvestigatorOptions) {
+function openModel({ config, secrets, log }: InvestigatorOptions, { name, model: wanted }: Workflow) {
+  const chain = config.models.main.filter(({ model }) => wanted === null || model === wanted);
+  if (chain.length === 0)
+    throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
   // The first of the chain that has a key.
-  const usable = config.models.main.find(
-    ({ apiKeyEnv }) => apiKeyEnv !== undefined && secrets.modelKeys.has(apiKeyEnv),
-  );
+  const usable = chain.find(({ apiKeyEnv }) => apiKeyEnv !== undefined && secrets.modelKeys.has(apiKeyEnv));
   const apiKey = usable?.apiKeyEnv && secrets.modelKeys.get(usable.apiKeyEnv);
-  if (!usable || !apiKey) throw new PermanentError('none of models.main has its key in the environment');
+  if (!usable || !apiKey)
+    throw new PermanentError(
+      `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
+    );
   const { provider, model, baseUrl } = usable;
   if (provider === 'openai') throw new PermanentError("models.main: provider 'openai' is not available yet");
   return withRetry(createModel({ provider, model, apiKey, ...(baseUrl !== undefined && { baseUrl }) }), {

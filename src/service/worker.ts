@@ -38,6 +38,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       agent: agent.account,
       records,
       queue,
+      resolveThreads: config.gitlab.resolveThreads,
       watch,
     });
     return work(assembly, runJob, queue, stopping.signal);

@@ -15,21 +15,25 @@ import { ToolError, toErrorResult } from './tool-error.ts';
 export interface ToolboxOptions {
   sandbox: Sandbox;
   sources: readonly Source[];
+  /** Names of the tools to offer, `gitlab_*` for all of a source; all of them unless told. */
+  allowed?: readonly string[] | null;
   limits?: Partial<ToolLimits>;
 }
 
 /** Everything the model may call, for one job. Throws only the signal's reason, or what broke the sandbox. */
-export function createToolbox({ sandbox, sources, limits: changed }: ToolboxOptions): Toolbox {
+export function createToolbox({ sandbox, sources, allowed, limits: changed }: ToolboxOptions): Toolbox {
   const limits = { ...DEFAULT_LIMITS, ...changed };
-  const sourceTools = sources.flatMap((source) => source.tools);
+  const isAllowed = toFilter(allowed ?? ['*']);
+  const sourceTools = sources.flatMap((source) => source.tools).filter(({ name }) => isAllowed(name));
   const spill = createSpill(sandbox, limits);
   const fetch = createFetch(sandbox, sourceTools);
-  const tools = byName([
+  const offered = [
     createSandboxExec(sandbox, spill, limits),
     createFetchToSandbox(fetch),
     createFetchBatchToSandbox(fetch, limits.maxParallelFetches),
     ...sourceTools.map((tool) => createSourceCall(tool, spill, limits.maxInlineBytes)),
-  ]);
+  ].filter(({ definition }) => isAllowed(definition.name));
+  const tools = byName(offered);
 
   return {
     definitions: [...tools.values()].map(({ definition }) => definition),
@@ -46,6 +50,11 @@ export function createToolbox({ sandbox, sources, limits: changed }: ToolboxOpti
       }
     },
   };
+}
+
+function toFilter(allowed: readonly string[]): (name: string) => boolean {
+  return (name) =>
+    allowed.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
 }
 
 function byName(tools: readonly Tool[]): Map<string, Tool> {

@@ -28,6 +28,10 @@ export const gitlab = z
       .array(z.union([z.int().min(1), username()]))
       .default([])
       .describe('Ids or usernames of other bots, which are never answered'),
+    resolveThreads: z
+      .boolean()
+      .default(false)
+      .describe('Mark a thread as resolved when the agent has answered in it'),
   })
   .prefault({})
   .describe('The GitLab instance that is served');

@@ -23,11 +23,18 @@ describe('a workflow', () => {
     expect(load('---\non: [pipeline_failed]\nmax_iterations: 7\n---\nDo it.\n')).toEqual({
       name: 'mine',
       on: ['pipeline_failed'],
+      model: null,
+      tools: null,
       maxIterations: 7,
       contextLimit: 150_000,
       maxOutputTokens: 16_000,
       prompt: 'Do it.',
     });
+  });
+
+  test('may name its model and its tools', () => {
+    const text = '---\non: [mention]\nmodel: gemini-3.8-flash\ntools: [sandbox_exec, gitlab_*]\n---\nDo it.';
+    expect(load(text)).toMatchObject({ model: 'gemini-3.8-flash', tools: ['sandbox_exec', 'gitlab_*'] });
   });
 
   test.each([

@@ -28,6 +28,23 @@ test('the model is shown the sandbox tools, then those of the sources in their o
   expect(definitions).toEqual(createToolbox({ sandbox: createMemorySandbox(), sources }).definitions);
 });
 
+test('a workflow may allow only some of them', async () => {
+  const toolbox = createToolbox({
+    sandbox: createMemorySandbox(),
+    sources,
+    allowed: ['sandbox_exec', 'fetch_to_sandbox', 'farm_*'],
+  });
+
+  expect(toolbox.definitions.map(({ name }) => name)).toEqual([
+    'sandbox_exec',
+    'fetch_to_sandbox',
+    'farm_list_runs',
+    'farm_get_run',
+  ]);
+  expect((await call(toolbox, 'moon_ping', {})).isError).toBe(true);
+  expect((await call(toolbox, 'fetch_to_sandbox', { tool: 'moon_ping', args: {} })).isError).toBe(true);
+});
+
 test('a definition carries the JSON Schema of the arguments', () => {
   const { definitions } = createToolbox({ sandbox: createMemorySandbox(), sources });
 
