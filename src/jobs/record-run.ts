@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { PermanentError } from '../errors.ts';
-import { type JobContext, StopRequest } from '../queue/queue.ts';
+import { type JobContext, NotYet, StopRequest } from '../queue/queue.ts';
 import type { Records, Run } from '../records/records.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 
@@ -35,7 +35,8 @@ export async function recordRun(
   } catch (error) {
     const stop = context.signal.reason;
     if (stop instanceof StopRequest && stop.kind === 'cancelled') await end('cancelled', stop.message);
-    else if (error instanceof PermanentError || context.isLastAttempt) await end('failed', String(error));
+    else if (error instanceof PermanentError || (context.isLastAttempt && !(error instanceof NotYet)))
+      await end('failed', String(error));
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { RetryableError } from '../errors.ts';
-import type { JobContext } from '../queue/queue.ts';
+import { type JobContext, NotYet } from '../queue/queue.ts';
 import type { Records } from '../records/records.ts';
 
 const TTL_MS = 30_000;
@@ -14,10 +13,7 @@ export async function holdSession<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const lease = await records.leases.acquire(`session-${sessionId}`, { holder: id, ttlMs: TTL_MS });
-  if (!lease)
-    throw new RetryableError(`session ${sessionId} is being worked on by another job`, {
-      retryAfterMs: RETRY_MS,
-    });
+  if (!lease) throw new NotYet(`session ${sessionId} is being worked on by another job`, RETRY_MS);
   const renewal = setInterval(() => {
     records.leases.renew(lease, TTL_MS).then(
       (isOurs) => isOurs || log.error({ session: sessionId }, 'session lock was lost'),

@@ -23,7 +23,7 @@ export interface QueueCounts {
   failed: number;
 }
 
-/** Resolves when done. Throws `PermanentError` to fail for good; anything else is tried again with backoff. */
+/** Resolves when done. Throws `PermanentError` to fail for good, `NotYet` to come back later; anything else is tried again with backoff. */
 export type JobHandler = (context: JobContext) => Promise<void>;
 
 export interface JobContext {
@@ -69,6 +69,17 @@ export interface QueueOptions {
   /** How many dead workers one job may see. */
   maxStalled: number;
   keepFinishedMs: number;
+}
+
+/** Thrown by a handler whose job can not begin yet: it steps aside without using up a try. */
+export class NotYet extends Error {
+  override readonly name = 'NotYet';
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** Why a running job was told to stop. */

@@ -9,6 +9,7 @@ import {
   type JobHandler,
   type JobOutcome,
   type JobWorker,
+  NotYet,
   type QueueOptions,
   STOP_TOPIC,
   type StopMessage,
@@ -148,6 +149,11 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
     if (stop?.kind === 'shutdown') {
       end({ kind: 'handed-over' });
       await job.moveToDelayed(Date.now(), token);
+      throw new DelayedError();
+    }
+    if (error instanceof NotYet) {
+      end({ kind: 'parked' });
+      await job.moveToDelayed(Date.now() + error.retryAfterMs, token);
       throw new DelayedError();
     }
     const permanent = error instanceof PermanentError;

@@ -5,7 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { PermanentError, RetryableError } from '../../src/errors.ts';
 import type { AnalyzeJob, Job, ReplyJob } from '../../src/queue/job.ts';
-import type { JobContext, JobHandler, JobOutcome, QueueOptions, WorkOptions } from '../../src/queue/queue.ts';
+import {
+  type JobContext,
+  type JobHandler,
+  type JobOutcome,
+  NotYet,
+  type QueueOptions,
+  type WorkOptions,
+} from '../../src/queue/queue.ts';
 import { type Backend, titleOf } from '../services/backends.ts';
 import { type Opened, openAll } from '../services/open-backend.ts';
 import { stopProcess } from '../services/server.ts';
@@ -174,6 +181,21 @@ export function queueContract(backend: Backend): void {
       ]);
       const willRetry = outcomes.map(({ outcome }) => outcome.kind === 'failed' && outcome.willRetry);
       expect(willRetry.filter(Boolean)).toHaveLength(2);
+    });
+
+    test('a job that can not begin yet comes back without using up a try', async () => {
+      const opened = await open({ attempts: 1 });
+      const tries: { attempt: number; at: number }[] = [];
+      const { outcomes } = await work(opened, async ({ attempt }) => {
+        tries.push({ attempt, at: Date.now() });
+        if (tries.length < 3) throw new NotYet('the session is busy', 200);
+      });
+      await opened.queue.add(reply(), nextKey());
+      await expect
+        .poll(() => outcomes.map(({ outcome }) => outcome.kind), { timeout: 5_000 })
+        .toEqual(['parked', 'parked', 'done']);
+      expect(tries.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+      expect((tries[2]?.at ?? 0) - (tries[0]?.at ?? 0)).toBeGreaterThanOrEqual(390);
     });
 
     test('replies go before automatic jobs', async () => {

@@ -117,6 +117,25 @@ describe('one note', () => {
   });
 });
 
+test('two replies in quick succession are answered one after the other, in one conversation', async () => {
+  await arrange();
+  failPipeline();
+  const note = await noteOf(0);
+  scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
+  ask(note.discussionId, 'First?');
+  ask(note.discussionId, 'Second?');
+  await noteOf(2);
+  expect(
+    notes()
+      .slice(1)
+      .map(({ body }) => body)
+      .toSorted(),
+  ).toEqual([expect.stringContaining('To "First?": yes.'), expect.stringContaining('To "Second?": yes.')]);
+  const last = scene.model.conversations().at(-1)?.map(textOf).join('\n');
+  expect(last).toContain('First?');
+  expect(last).toContain('Second?');
+});
+
 describe('in trouble', () => {
   test('a tool that fails is told to the model, and the note names the gap', async () => {
     await arrange();
