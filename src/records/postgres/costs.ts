@@ -67,9 +67,9 @@ async function lockScopes(sql: SqlQueryable, names: string[]): Promise<Map<strin
 async function addToScopes(sql: SqlQueryable, names: string[], microUsd: number): Promise<void> {
   // One row at a time in name order: the lock order of lockScopes.
   for (const name of [...names].sort()) {
-    await sql.query('UPDATE hummingbird.cost SET micro_usd = micro_usd + $2 WHERE scope = $1', [
-      name,
-      microUsd,
-    ]);
+    await sql.query(
+      'UPDATE hummingbird.cost SET micro_usd = micro_usd + $2, used_at = now() WHERE scope = $1',
+      [name, microUsd],
+    );
   }
 }

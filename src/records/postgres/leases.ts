@@ -28,7 +28,10 @@ export function createLeases(database: PostgresDatabase): Leases {
           [ttlMs, name, holder],
         );
         const token = Number(rows[0]?.token);
-        await sql.query('UPDATE hummingbird.lease_name SET last_token = $2 WHERE name = $1', [name, token]);
+        await sql.query(
+          'UPDATE hummingbird.lease_name SET last_token = $2, used_at = now() WHERE name = $1',
+          [name, token],
+        );
         return { name, holder, token };
       }),
 

@@ -6,11 +6,13 @@ import { createCosts } from './costs.ts';
 import { createSeenEvents } from './events.ts';
 import { createFeedback } from './feedback.ts';
 import { createLeases } from './leases.ts';
+import { keepPurged } from './purge.ts';
 import { createRuns } from './runs.ts';
 import { migrate } from './schema.ts';
 
 export async function createPostgresRecords(database: PostgresDatabase): Promise<Records> {
   await migrate(database);
+  const stopPurging = await keepPurged(database);
   const channel = await createChannel(database);
   return {
     events: createSeenEvents(database),
@@ -20,6 +22,9 @@ export async function createPostgresRecords(database: PostgresDatabase): Promise
     causes: createCauses(database),
     feedback: createFeedback(database),
     channel,
-    close: () => channel.close(),
+    async close() {
+      stopPurging();
+      await channel.close();
+    },
   };
 }

@@ -11,7 +11,7 @@ export function createRuns(database: PostgresDatabase): Runs {
            SELECT 1 FROM hummingbird.lease_name WHERE name = $7::text AND last_token = $8::bigint
          )
          ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, started_at = EXCLUDED.started_at,
-           project_id = EXCLUDED.project_id, mr_iid = EXCLUDED.mr_iid, body = EXCLUDED.body
+           project_id = EXCLUDED.project_id, mr_iid = EXCLUDED.mr_iid, body = EXCLUDED.body, saved_at = now()
          RETURNING id`,
         [
           run.id,

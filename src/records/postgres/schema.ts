@@ -33,26 +33,30 @@ const MIGRATIONS = [
     mr_iid bigint,
     state text NOT NULL,
     started_at bigint NOT NULL,
-    body jsonb NOT NULL
+    body jsonb NOT NULL,
+    saved_at timestamptz NOT NULL DEFAULT now()
   );
   CREATE INDEX ON hummingbird.run (started_at DESC);
   CREATE INDEX ON hummingbird.run (project_id, mr_iid, started_at DESC);
 
   CREATE TABLE hummingbird.cost (
     scope text PRIMARY KEY,
-    micro_usd bigint NOT NULL
+    micro_usd bigint NOT NULL,
+    used_at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE hummingbird.reservation (
     id text PRIMARY KEY,
     micro_usd bigint NOT NULL,
     scopes text[] NOT NULL,
-    settled boolean NOT NULL DEFAULT false
+    settled boolean NOT NULL DEFAULT false,
+    made_at timestamptz NOT NULL DEFAULT now()
   );
 
   CREATE SEQUENCE hummingbird.lease_token;
   CREATE TABLE hummingbird.lease_name (
     name text PRIMARY KEY,
-    last_token bigint NOT NULL DEFAULT 0
+    last_token bigint NOT NULL DEFAULT 0,
+    used_at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE hummingbird.lease (
     name text NOT NULL,
@@ -69,6 +73,7 @@ const MIGRATIONS = [
     title text NOT NULL,
     mr_iid bigint NOT NULL,
     seen_at bigint NOT NULL,
+    noted_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (project_id, fingerprint, run_id)
   );
   CREATE INDEX ON hummingbird.cause_sighting (project_id, seen_at DESC);
@@ -80,6 +85,7 @@ const MIGRATIONS = [
     user_id bigint NOT NULL,
     value text NOT NULL,
     given boolean NOT NULL,
+    given_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (project_id, award_id)
   );
   CREATE INDEX ON hummingbird.verdict (project_id, note_id);

@@ -1,11 +1,13 @@
 import type { RedisDatabase } from '../../database/database.ts';
 import type { Cause, Causes } from '../records.ts';
+import { KEEP_MS } from '../retention.ts';
 import { createScript } from './script.ts';
 
 // KEYS: the cause's hash, its runs, its merge requests, the project's causes by last sighting.
 const NOTE = `
 local cause, runs, mrs, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fingerprint, title, run, mr, at = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local keep = ARGV[6]
 if redis.call('SADD', runs, run) == 0 then return end
 redis.call('SADD', mrs, mr)
 redis.call('HINCRBY', cause, 'count', 1)
@@ -15,7 +17,8 @@ local last = redis.call('HGET', cause, 'lastAt')
 if not last or at >= tonumber(last) then
   redis.call('HSET', cause, 'lastAt', at, 'title', title)
   redis.call('ZADD', recent, at, fingerprint)
-end`;
+end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, keep) end`;
 
 export function createCauses(database: RedisDatabase): Causes {
   const note = createScript(database, NOTE);
@@ -43,7 +46,7 @@ export function createCauses(database: RedisDatabase): Causes {
       const cause = causeKey(projectId, fingerprint);
       await note(
         [cause, `${cause}:runs`, `${cause}:mrs`, `causes:${projectId}`],
-        [fingerprint, title, runId, mrIid, at],
+        [fingerprint, title, runId, mrIid, at, KEEP_MS.causes],
       );
       const noted = await get(projectId, fingerprint);
       if (!noted) throw new Error(`cause ${fingerprint} vanished while it was noted`);

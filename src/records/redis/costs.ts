@@ -1,10 +1,8 @@
 import type { RedisDatabase } from '../../database/database.ts';
 import { PermanentError } from '../../errors.ts';
 import type { Costs } from '../records.ts';
+import { KEEP_MS } from '../retention.ts';
 import { createScript } from './script.ts';
-
-/** Longer than any day, merge request or run is budgeted for. */
-const KEEP_COSTS_MS = 400 * 24 * 3_600_000;
 
 // KEYS: the reservation, then one key per scope. ARGV: amount, keep, then a cap per scope.
 const RESERVE = `
@@ -41,7 +39,7 @@ export function createCosts(database: RedisDatabase): Costs {
     async reserve({ id, microUsd, scopes }) {
       const [granted, index, used] = (await reserve(
         [`reservation:${id}`, ...scopes.map((scope) => `cost:${scope.name}`)],
-        [microUsd, KEEP_COSTS_MS, ...scopes.map((scope) => scope.capMicroUsd)],
+        [microUsd, KEEP_MS.costs, ...scopes.map((scope) => scope.capMicroUsd)],
       )) as [number, number?, number?];
       const full = scopes[(index ?? 0) - 1];
       if (granted === 1 || !full) return { granted: true };

@@ -1,8 +1,8 @@
 import type { RedisDatabase } from '../../database/database.ts';
 import { LeaseLostError, type Run, type Runs } from '../records.ts';
+import { KEEP_MS } from '../retention.ts';
 import { createScript } from './script.ts';
 
-const KEEP_RUNS_MS = 90 * 24 * 3_600_000;
 const PAGE = 100;
 
 const SAVE = `
@@ -29,7 +29,7 @@ export function createRuns(database: RedisDatabase): Runs {
     async save(run, fence) {
       const saved = await save(
         [`run:${run.id}`, 'runs', mrIndex(run.projectId, run.mrIid), `lease-last:${fence?.name ?? ''}`],
-        [run.id, JSON.stringify(run), run.startedAt, KEEP_RUNS_MS, fence?.token ?? ''],
+        [run.id, JSON.stringify(run), run.startedAt, KEEP_MS.runs, fence?.token ?? ''],
       );
       if (saved !== 1) throw new LeaseLostError(`run ${run.id}: the lease '${fence?.name}' was lost`);
     },
