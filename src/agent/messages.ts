@@ -15,6 +15,8 @@ export interface AssistantMessage {
   toolCalls: ToolCall[];
   /** What the provider sent, replayed verbatim to the same provider and to nobody else. */
   native?: NativeContent;
+  /** An answer as it was published, so that publishing can be repeated. */
+  published?: string;
 }
 
 export interface ToolMessage {

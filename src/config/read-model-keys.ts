@@ -28,7 +28,7 @@ export function checkModelKeys(
         ? []
         : [{ path: `models.${chain}[${index}].apiKeyEnv`, apiKeyEnv }],
     );
-  const warnings = [...missing('main'), ...missing('side')].map(
+  const warnings = missing('main').map(
     ({ path, apiKeyEnv }) => `${apiKeyEnv} is not set: ${path} is left out of the chain`,
   );
   const missingMain = missing('main');

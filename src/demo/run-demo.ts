@@ -104,7 +104,7 @@ interface DemoModel {
 
 /** A real model if there is a key for one, a scripted one otherwise: behind the same adapter either way. */
 async function chooseModel(story: Story, stepMs: number): Promise<DemoModel> {
-  const { config } = loadConfig({ cwd: tmpdir() });
+  const { config } = loadConfig({ cwd: mkdtempSync(join(tmpdir(), 'hummingbird-demo-')), env: {} });
   const keys = readSecrets(config, {}).modelKeys;
   const real = [...config.models.main, ...config.models.side].find(
     ({ apiKeyEnv }) => apiKeyEnv && keys.has(apiKeyEnv),

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { Message } from '../agent/messages.ts';
+import type { AssistantMessage, Message } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
@@ -24,6 +24,8 @@ export interface Investigation {
   workflow: WorkflowText;
   /** What a person asks; null for the analysis itself. */
   question: { noteId: number; text: string } | null;
+  /** There was a session before, so there should be one now. */
+  resumes: boolean;
 }
 
 export interface WorkflowText {
@@ -60,9 +62,8 @@ export async function investigate(
   const { sessionId, workflow, question } = investigation;
   const session = await loadSession(deps, sessionId);
   const messages = toMessages(session, investigation);
-  const isSessionLost = session === null && question !== null;
-  const answer = finishedAnswer(messages);
-  if (answer !== null) return alreadyAnswered(answer, session?.meta?.answer ?? answer);
+  const answer = findAnswer(messages, question?.noteId);
+  if (answer) return alreadyAnswered(answer);
 
   const sandbox = await deps.sandboxes.create();
   try {
@@ -75,7 +76,8 @@ export async function investigate(
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
         workflow: workflow.prompt,
-        isContinuation: question !== null,
+        // Without a history there is nothing to continue.
+        isContinuation: question !== null && session !== null,
       }),
       messages,
       maxIterations: workflow.maxIterations,
@@ -89,8 +91,14 @@ export async function investigate(
       await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
     });
     await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
-    const note = composeNote({ ...result, model: model.name, sessionId, isSessionLost });
-    const findings = { ...result, note };
+    const isSessionLost = investigation.resumes && session === null;
+    const findings = {
+      ...result,
+      note: composeNote({ ...result, model: model.name, sessionId, isSessionLost }),
+    };
+    const last = findAnswer(messages, question?.noteId);
+    if (last) last.published = findings.note;
+    await store.saveContext(sessionId, { version: 1, messages });
     await store.saveMeta(sessionId, toMeta(deps, investigation, session, findings));
     return findings;
   } finally {
@@ -104,7 +112,8 @@ async function loadSession({ store, log }: InvestigationDependencies, id: string
     return await store.load(id);
   } catch (error) {
     if (!(error instanceof SessionCorruptError)) throw error;
-    log.error({ err: error, session: id }, 'session can not be used, starting afresh');
+    log.error({ err: error, session: id }, 'session can not be used, set aside and started afresh');
+    await store.setAside(id);
     return null;
   }
 }
@@ -112,19 +121,26 @@ async function loadSession({ store, log }: InvestigationDependencies, id: string
 function toMessages(session: Session | null, { project, mr, sessionId, question }: Investigation): Message[] {
   const event = { project: project.path, iid: mr.iid, sha: mr.sha, session_id: sessionId };
   const messages: Message[] = session?.context.messages ?? [{ role: 'user', content: JSON.stringify(event) }];
-  const isAsked = messages.some((message) => message.role === 'user' && message.noteId === question?.noteId);
-  if (question && !isAsked) messages.push({ role: 'user', content: question.text, noteId: question.noteId });
+  if (!question) return messages;
+  // Asked before and neither answered nor the last thing asked: something else came between, so it is asked again.
+  const lastAsked = messages.findLast((message) => message.role === 'user');
+  const isOpen = lastAsked?.noteId === question.noteId || findAnswer(messages, question.noteId) !== null;
+  if (!isOpen) messages.push({ role: 'user', content: question.text, noteId: question.noteId });
   return messages;
 }
 
-/** The run ended before, and only what came after it has to be done again. */
-function finishedAnswer(messages: Message[]): string | null {
-  const last = messages.at(-1);
-  return last?.role === 'assistant' && last.toolCalls.length === 0 ? last.content : null;
+/** The answer to this note, or to the event itself: the last word before somebody asked something else. */
+function findAnswer(messages: Message[], noteId: number | undefined): AssistantMessage | null {
+  const asked = messages.findLastIndex((message) => message.role === 'user' && message.noteId === noteId);
+  if (asked === -1) return null;
+  const following = messages.findIndex((message, index) => index > asked && message.role === 'user');
+  const last = messages[(following === -1 ? messages.length : following) - 1];
+  return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
 }
 
-function alreadyAnswered(text: string, note: string): Findings {
-  return { text, note, ending: 'answered', reason: 'it was answered before', usage: NO_USAGE, iterations: 0 };
+function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {
+  const reason = 'it was answered before';
+  return { text: content, note: published, ending: 'answered', reason, usage: NO_USAGE, iterations: 0 };
 }
 
 async function restoreFiles(sandbox: Sandbox, session: Session | null, log: Logger): Promise<void> {
@@ -168,6 +184,5 @@ function toMeta(
     updatedAt,
     ending: findings.ending,
     runs: (session?.meta?.runs ?? 0) + 1,
-    answer: findings.note,
   };
 }

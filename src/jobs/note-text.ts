@@ -17,7 +17,7 @@ const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
   iterations: 'This analysis used up its turns; what follows is the best answer so far.',
   context: 'This analysis grew too long; what follows is the best answer so far.',
   empty: 'The model stopped answering; what follows is all there is.',
-  'model-error': 'The model could not be reached for long enough to finish; what follows is all there is.',
+  'model-error': 'The model could not be used to the end; what follows is all there is.',
   'unexpected-error': 'This analysis broke off because of an internal error; what follows is all there is.',
 };
 
@@ -27,7 +27,8 @@ export function composeNote(facts: NoteFacts): string {
   if (facts.isSessionLost)
     notices.push('The earlier conversation is no longer available, so this answer starts afresh.');
   const early = EARLY_ENDINGS[facts.ending];
-  if (early) notices.push(`${early} (${facts.reason})`);
+  // What broke inside is for the log, not for the merge request.
+  if (early) notices.push(facts.ending === 'unexpected-error' ? early : `${early} (${facts.reason})`);
   return [...notices.map((notice) => `> ⚠️ ${notice}`), facts.text, `<sub>${toFooter(facts)}</sub>`].join(
     '\n\n',
   );

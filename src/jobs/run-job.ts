@@ -1,6 +1,7 @@
 // The story of a job, on one screen: from the queue to the note.
 import type { AgentEvent } from '../agent/events.ts';
 import { ModelError } from '../agent/model.ts';
+import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { RetryableError } from '../errors.ts';
 import { mentions } from '../mentions.ts';
 import type { AgentAccount } from '../publish/agent-account.ts';
@@ -12,6 +13,7 @@ import type { Records } from '../records/records.ts';
 import type { MergeRequest, MergeRequests } from '../sources/gitlab/merge-requests.ts';
 import {
   type Findings,
+  type Investigation,
   type InvestigationDependencies,
   investigate,
   type WorkflowText,
@@ -71,10 +73,13 @@ async function analyze(
   const sessionId = toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
   await onMergeRequest(mr, sessionId);
 
-  return holdSession(deps, sessionId, context, async () => {
+  return holdSession(deps, sessionId, context, async (held) => {
+    const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
-    const findings = await runAgent(deps, context, { sessionId, mr, question: null });
-    await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, signal });
+    const findings = await runAgent(deps, held, { sessionId, mr, question: null, resumes: false });
+    // An earlier analysis says more than an ending without a word.
+    const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
+    await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, onlyIfNone, signal });
     return { ending: findings.ending, reason: findings.reason };
   });
 }
@@ -104,12 +109,14 @@ async function answer(
   const sessionId = thread?.sessionId ?? toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
   await onMergeRequest(mr, sessionId);
 
-  return holdSession(deps, sessionId, context, async () => {
+  return holdSession(deps, sessionId, context, async (held) => {
+    const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
-    const findings = await runAgent(deps, context, {
+    const findings = await runAgent(deps, held, {
       sessionId,
       mr,
       question: { noteId, text: question.body },
+      resumes: thread !== null,
     });
     const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
     await deps.notes.ensureReply({ ...reply, resolve: deps.resolveThreads });
@@ -121,7 +128,7 @@ async function answer(
 async function runAgent(
   deps: JobDependencies,
   context: JobContext,
-  subject: { sessionId: string; mr: MergeRequest; question: { noteId: number; text: string } | null },
+  subject: Pick<Investigation, 'sessionId' | 'mr' | 'question' | 'resumes'>,
 ): Promise<Findings> {
   const { job, signal, isLastAttempt } = context;
   const investigation = { ...subject, project: job.project, workflow: deps.workflow };
@@ -131,12 +138,15 @@ async function runAgent(
   });
   signal.throwIfAborted();
   const { error } = findings;
+  if (error === undefined) return findings;
+  deps.log.error({ err: error, ending: findings.ending }, 'the agent broke off');
   // Until the last try, the session is continued in silence instead of telling people half of it.
   if (error instanceof ModelError && error.kind === 'retry' && !isLastAttempt)
     throw new RetryableError(`the model is away: ${error.message}`, {
       cause: error,
       ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
     });
+  if (!(error instanceof ModelError) && !isLastAttempt) throw error;
   return findings;
 }
 

@@ -5,23 +5,24 @@ import type { Records } from '../records/records.ts';
 const TTL_MS = 30_000;
 const RETRY_MS = 3_000;
 
-/** Runs `work` while nobody else works on this session. A job that finds it taken comes back soon. */
+/** Runs `work` while nobody else works on this session; its signal ends with the lock. A job that finds it taken comes back soon. */
 export async function holdSession<T>(
   { records, log }: { records: Records; log: Logger },
   sessionId: string,
-  { id }: JobContext,
-  work: () => Promise<T>,
+  context: JobContext,
+  work: (held: JobContext) => Promise<T>,
 ): Promise<T> {
-  const lease = await records.leases.acquire(`session-${sessionId}`, { holder: id, ttlMs: TTL_MS });
+  const lease = await records.leases.acquire(`session-${sessionId}`, { holder: context.id, ttlMs: TTL_MS });
   if (!lease) throw new NotYet(`session ${sessionId} is being worked on by another job`, RETRY_MS);
+  const lost = new AbortController();
   const renewal = setInterval(() => {
     records.leases.renew(lease, TTL_MS).then(
-      (isOurs) => isOurs || log.error({ session: sessionId }, 'session lock was lost'),
+      (isOurs) => isOurs || lost.abort(new NotYet(`the lock of session ${sessionId} was lost`, RETRY_MS)),
       (error) => log.warn({ err: error, session: sessionId }, 'session lock could not be renewed'),
     );
   }, TTL_MS / 3);
   try {
-    return await work();
+    return await work({ ...context, signal: AbortSignal.any([context.signal, lost.signal]) });
   } finally {
     clearInterval(renewal);
     // Unreleased, it runs out by itself; the outcome of the work matters more.

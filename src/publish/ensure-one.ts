@@ -16,6 +16,8 @@ export interface OneNote {
   post(): Promise<unknown>;
   edit(noteId: number): Promise<unknown>;
   remove(noteId: number): Promise<unknown>;
+  /** Leave one that is there as it is, whatever it says. */
+  onlyIfNone?: boolean;
 }
 
 export interface Ensured {
@@ -34,7 +36,8 @@ export async function ensureOne(one: OneNote): Promise<Ensured> {
 
   for (const { noteId } of doubles) await removeIfThere(one, noteId);
   const { noteId, discussionId } = kept;
-  if (kept.body === one.body) return { noteId, discussionId, outcome: isNew ? 'created' : 'unchanged' };
+  if (kept.body === one.body || (one.onlyIfNone && !isNew))
+    return { noteId, discussionId, outcome: isNew ? 'created' : 'unchanged' };
   await settle(
     () => one.edit(noteId),
     async () => (await one.find()).some((note) => note.noteId === noteId && note.body === one.body),

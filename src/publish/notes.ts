@@ -10,7 +10,9 @@ import { type MrRef, onlyMarked, readThread, readThreads, type ThreadNote } from
 /** What the agent writes under a merge request. Every text is made safe before it is posted. */
 export interface Notes {
   /** Afterwards the merge request has one analysis by the agent: this one. */
-  ensureAnalysis(analysis: NewText): Promise<Ensured>;
+  ensureAnalysis(
+    analysis: NewText & { /** Leave one that is there as it is. */ onlyIfNone?: boolean },
+  ): Promise<Ensured>;
   /** Afterwards the thread has one answer by the agent to the note `replyTo`: this one. */
   ensureReply(
     reply: NewText & { discussionId: string; replyTo: number; resolve?: boolean },
@@ -66,7 +68,7 @@ export function createNotes({ client, agent, markers, maxBytes = DEFAULT_MAX_BYT
 
   return {
     async ensureAnalysis(analysis) {
-      const { mr, sessionId, signal } = analysis;
+      const { mr, sessionId, onlyIfNone = false, signal } = analysis;
       const bound = client.withSignal(signal);
       const body = toBody(analysis, { kind: 'analysis', sessionId });
       return ensureOne({
@@ -77,6 +79,7 @@ export function createNotes({ client, agent, markers, maxBytes = DEFAULT_MAX_BYT
             ({ marker }) => marker.kind === 'analysis',
           ),
         post: () => bound.api.MergeRequestNotes.create(mr.projectId, mr.iid, body),
+        onlyIfNone,
       });
     },
 

@@ -47,7 +47,7 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
       workflow: workflow.name,
     });
     const project = { id: mr.projectId, path: projectPath };
-    const subject = { sessionId, project, mr, workflow, question: null };
+    const subject = { sessionId, project, mr, workflow, question: null, resumes: false };
     const findings = await investigate(investigator, subject, { signal, onEvent });
     signal.throwIfAborted();
     if (secrets.gitlabWriteToken && post)

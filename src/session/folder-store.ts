@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PermanentError } from '../errors.ts';
@@ -37,6 +37,11 @@ export function openFolderStore({ dir }: FolderStoreOptions): SessionStore {
         meta,
         openArchive: () => openIfThere(join(folder, 'sandbox.tar.gz' satisfies FileName)),
       };
+    },
+
+    async setAside(id) {
+      const folder = folderOf(root, id);
+      await rename(folder, `${folder}.${Date.now()}.bad`);
     },
 
     async saveContext(id, context) {

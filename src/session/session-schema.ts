@@ -15,6 +15,7 @@ const message = z.discriminatedUnion('role', [
     role: z.literal('assistant'),
     content: z.string(),
     toolCalls: z.array(toolCall),
+    published: z.exactOptional(z.string()),
     native: z.exactOptional(z.looseObject({ author: z.string(), content: z.unknown() })),
   }),
   z.looseObject({
@@ -44,7 +45,6 @@ export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
   updatedAt: z.string(),
   ending: z.string().nullable(),
   runs: z.number(),
-  answer: z.string().nullable(),
 });
 
 /** Read before anything else: what a newer version wrote may have any other shape. */

@@ -10,6 +10,8 @@ export interface SessionStore {
   saveMeta(id: string, meta: SessionMeta): Promise<void>;
   /** Replaces the archive with what the stream gives; whole or not at all. */
   saveArchive(id: string, archive: Readable): Promise<void>;
+  /** Takes what can not be used out of the way, so that nothing is written over it. */
+  setAside(id: string): Promise<void>;
   /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */
   appendTranscript(id: string, event: Record<string, unknown>): Promise<void>;
 }
@@ -42,8 +44,6 @@ export interface SessionMeta {
   ending: string | null;
   /** Runs so far, replies included. */
   runs: number;
-  /** The last answer as it was published, so that publishing can be repeated. */
-  answer: string | null;
 }
 
 /** The session is there but can not be used: broken, or written by a newer version. */

@@ -292,6 +292,5 @@ function meta(): SessionMeta {
     updatedAt: '2026-01-02T00:00:00.000Z',
     ending: null,
     runs: 1,
-    answer: 'The test fails.',
   };
 }

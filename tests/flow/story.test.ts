@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChatMessage } from '@copilotkit/aimock';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -105,6 +105,35 @@ describe('one note', () => {
     expect(notes()).toHaveLength(1);
   });
 
+  test('that a reply does not change, nor a further failure of the same commit', async () => {
+    await arrange();
+    failPipeline();
+    const analysis = await noteOf(0);
+    scene.model.script = () => ({ text: 'An answer to a question.' });
+    ask(analysis.discussionId, 'Why?');
+    await noteOf(1);
+    failPipeline();
+    await expect.poll(() => ended().length, { timeout: 20_000 }).toBe(3);
+    expect(notes().map(({ body }) => body)).toEqual([
+      analysis.body,
+      expect.stringContaining('An answer to a question.'),
+    ]);
+  });
+
+  test('that an ending without a word does not replace', async () => {
+    await arrange();
+    failPipeline();
+    const analysis = await noteOf(0);
+    scene.model.script = () => ({ status: 401 });
+    scene.gitlab.pushCommit(scene.mr);
+    failPipeline();
+    await expect
+      .poll(() => ended().map(({ ending }) => ending), { timeout: 20_000 })
+      .toContain('model-error');
+    expect(notes().map(({ body }) => body)).toEqual([analysis.body]);
+    expect(scene.logged).toContainEqual(expect.objectContaining({ msg: 'the agent broke off', level: 50 }));
+  });
+
   test('that is edited when a later commit fails for another reason', async () => {
     await arrange();
     failPipeline();
@@ -134,6 +163,36 @@ test('two replies in quick succession are answered one after the other, in one c
   const last = scene.model.conversations().at(-1)?.map(textOf).join('\n');
   expect(last).toContain('First?');
   expect(last).toContain('Second?');
+});
+
+test('a reply whose answer could not be posted gets its own answer later, not that to the next question', async () => {
+  await arrange();
+  failPipeline();
+  const note = await noteOf(0);
+  scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
+  const outage = scene.gitlab.fail({
+    match: { method: 'POST', path: '/discussions/' },
+    with: { status: 503 },
+  });
+  ask(note.discussionId, 'First?');
+  const failed = () => scene.logged.filter(({ msg, kind }) => msg === 'job failed' && kind === 'reply');
+  await expect.poll(failed, { timeout: 20_000 }).not.toEqual([]);
+  ask(note.discussionId, 'Second?');
+  outage.lift();
+  await noteOf(2);
+  const answers = notes()
+    .slice(1)
+    .map(({ body }) => body.split('\n')[0]);
+  expect(answers.toSorted()).toEqual(['To "First?": yes.', 'To "Second?": yes.']);
+});
+
+test('a call by name without an analysis is answered, and nothing is said of an earlier conversation', async () => {
+  await arrange();
+  scene.model.script = () => ({ text: 'Nothing has failed yet.' });
+  scene.gitlab.addNote({ ...scene.mr, userId: scene.nadia.id, body: '@hummingbird what failed?' });
+  const note = await noteOf(0);
+  expect(note.body).toMatch(/^Nothing has failed yet\./);
+  expect(system(scene.model.conversations()[0])).not.toContain('follow-up to a previous conversation');
 });
 
 describe('in trouble', () => {
@@ -167,11 +226,24 @@ describe('in trouble', () => {
     scene.model.script = () => ({ status: 500 });
     failPipeline();
     const note = await noteOf(0);
-    expect(note.body).toMatch(/The model could not be reached/);
+    expect(note.body).toMatch(/The model could not be used/);
     const [session = ''] = readdirSync(join(scene.folder, 'sessions'));
     const context = readFileSync(join(scene.folder, 'sessions', session, 'context.json'), 'utf8');
     expect(JSON.parse(context).messages).toMatchObject([{ role: 'user' }]);
   }, 120_000);
+
+  test('a session that can not be read is set aside, and the reply starts afresh', async () => {
+    await arrange();
+    failPipeline();
+    const note = await noteOf(0);
+    const sessions = join(scene.folder, 'sessions');
+    const [session = ''] = readdirSync(sessions);
+    writeFileSync(join(sessions, session, 'context.json'), '{"version":99}');
+    ask(note.discussionId, 'Why?');
+    expect((await noteOf(1)).body).toContain('The earlier conversation is no longer available');
+    const kept = readdirSync(sessions).find((name) => name.endsWith('.bad')) ?? '';
+    expect(readFileSync(join(sessions, kept, 'context.json'), 'utf8')).toBe('{"version":99}');
+  });
 
   test('a reply to a session that is gone starts afresh and says so', async () => {
     await arrange();

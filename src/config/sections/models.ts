@@ -39,14 +39,17 @@ const openai = z
 export const models = z
   .strictObject({
     main: chain()
-      .prefault([{ provider: 'anthropic', model: 'claude-sonnet-5-5' }])
-      .describe('Models of the analysis, tried in this order'),
+      .prefault([
+        { provider: 'anthropic', model: 'claude-sonnet-5-5' },
+        { provider: 'gemini', model: 'gemini-3.8-flash' },
+      ])
+      .describe('Models of the analysis; the first one that has its key is used'),
     side: chain()
       .prefault([{ provider: 'gemini', model: 'gemini-3.8-flash' }])
       .describe('Models of side calls such as summaries, tried in this order'),
   })
   .prefault({})
-  .describe('Chains of models: the next one is tried when one is away');
+  .describe('Chains of models');
 
 function chain() {
   return z.array(z.discriminatedUnion('provider', [anthropic, gemini, openai])).min(1);

@@ -10,19 +10,11 @@ export interface MergeRequest {
   webUrl: string;
 }
 
-export interface Note {
-  id: number;
-  authorId: number;
-  isSystem: boolean;
-}
-
 /** What the job itself must read of a merge request, whatever the model asks for later. */
 export interface MergeRequests {
   get(project: number | string, iid: number, signal: AbortSignal): Promise<MergeRequest>;
   /** Open merge requests that contain this commit. */
   findBySha(projectId: number, sha: string, signal: AbortSignal): Promise<MergeRequest[]>;
-  /** The notes of one thread, oldest first. */
-  readThread(mr: MergeRequest, discussionId: string, signal: AbortSignal): Promise<Note[]>;
   isBot(userId: number, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -39,16 +31,6 @@ export function createMergeRequests(client: GitlabClient): MergeRequests {
         .withSignal(signal)
         .api.Commits.allMergeRequests(projectId, sha, { perPage: 100, maxPages: MAX_PAGES });
       return found.map(fromWire).filter((mr) => mr.state === 'opened');
-    },
-
-    async readThread(mr, discussionId, signal) {
-      const { api } = client.withSignal(signal);
-      const discussion = await api.MergeRequestDiscussions.show(mr.projectId, mr.iid, discussionId);
-      return (discussion.notes ?? []).map((note) => ({
-        id: note.id,
-        authorId: note.author.id,
-        isSystem: note.system,
-      }));
     },
 
     async isBot(userId, signal) {

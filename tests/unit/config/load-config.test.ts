@@ -17,6 +17,7 @@ describe('finding the file', () => {
     expect(config.queue).toMatchObject({ url: 'pglite:.hummingbird/db', concurrency: 4, maxStalled: 20 });
     expect(config.models.main).toEqual([
       { provider: 'anthropic', model: 'claude-sonnet-5-5', apiKeyEnv: 'ANTHROPIC_API_KEY' },
+      { provider: 'gemini', model: 'gemini-3.8-flash', apiKeyEnv: 'GEMINI_API_KEY' },
     ]);
     expect(config.store).toEqual({ kind: 'folder', dir: '.hummingbird/sessions', retentionDays: 90 });
     expect(config.sandbox.kind).toBe('virtual');

@@ -35,7 +35,7 @@ describe('what is needed', () => {
     ]);
     expect(error.message).toMatch(/GITLAB_READ_TOKEN is not set.*scope read_api/);
     expect(error.message).toMatch(/GITLAB_WRITE_TOKEN is not set.*scope api/);
-    expect(error.message).toMatch(/ANTHROPIC_API_KEY is not set/);
+    expect(error.message).toMatch(/ANTHROPIC_API_KEY or GEMINI_API_KEY is not set/);
     expect(error.message).not.toContain('hunter2');
   });
 
@@ -157,7 +157,7 @@ describe('model keys', () => {
     const secrets = readSecrets(config, { models: true }, { ANTHROPIC_API_KEY: 'k' });
 
     expect(secrets.warnings).toEqual([
-      'GEMINI_API_KEY is not set: models.side[0].apiKeyEnv is left out of the chain',
+      'GEMINI_API_KEY is not set: models.main[1].apiKeyEnv is left out of the chain',
     ]);
   });
 

@@ -20,13 +20,19 @@ describe('a note', () => {
     );
   });
 
-  test.each(['iterations', 'context', 'empty', 'model-error', 'unexpected-error'] as const)(
+  test.each(['iterations', 'context', 'empty', 'model-error'] as const)(
     'of a run that ended early (%s) says so first, with the reason',
     (ending) => {
       const note = composeNote({ ...facts, ending, reason: 'all 50 turns were used' });
       expect(note).toMatch(/^> ⚠️ .*\(all 50 turns were used\)\n\nThe tests failed\./);
     },
   );
+
+  test('of a run that broke inside tells nothing of the inside', () => {
+    const note = composeNote({ ...facts, ending: 'unexpected-error', reason: 'EISDIR: /srv/sessions' });
+    expect(note).toMatch(/^> ⚠️ .*internal error/);
+    expect(note).not.toContain('EISDIR');
+  });
 
   test('of a session that was lost says so', () => {
     expect(composeNote({ ...facts, isSessionLost: true })).toMatch(/^> ⚠️ The earlier conversation/);
