@@ -39,9 +39,9 @@ export function createScreen(write: (text: string) => void, hasColours: boolean)
     },
     note(author, body) {
       line();
-      line(paint(90, `  ╭─ ${author} `.padEnd(100, '─')));
+      line(paint(90, `  ╭─ ${author} `.padEnd(NOTE_WIDTH + 4, '─')));
       for (const text of toVisible(body).split('\n').flatMap(wrap)) line(`  ${paint(90, '│')} ${text}`);
-      line(paint(90, `  ╰${'─'.repeat(97)}`));
+      line(paint(90, `  ╰${'─'.repeat(NOTE_WIDTH + 1)}`));
     },
   };
 }
