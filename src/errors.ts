@@ -1,4 +1,4 @@
-// The only two kinds of failure that are thrown across rooms: what may work later, and what never will.
+// The two kinds of failure that are thrown across rooms: what may work later, and what never will.
 
 /** Something outside was away or busy; the same work may succeed later. */
 export class RetryableError extends Error {
@@ -16,3 +16,6 @@ export class RetryableError extends Error {
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }
+
+/** The other side says it is not there; it says the same of what we may not see. */
+export class NotFoundError extends PermanentError {}

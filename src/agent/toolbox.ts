@@ -7,6 +7,8 @@ export interface Toolbox {
   readonly definitions: readonly ToolDefinition[];
   /** What the model should know of the tools, for the system prompt. */
   readonly notes: string;
+  /** What no call could read so far, in words for people. */
+  gaps(): string[];
   /** Never throws for what the model did wrong or a source could not give: that is a result marked as error. */
   execute(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome>;
 }

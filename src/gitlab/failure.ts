@@ -1,7 +1,6 @@
 // What a failed try means: which error it becomes, and who may try again.
-import { PermanentError, RetryableError } from '../errors.ts';
+import { NotFoundError, PermanentError, RetryableError } from '../errors.ts';
 import type { Method } from './exchange.ts';
-import { NotFoundError } from './not-found-error.ts';
 
 export interface Failure {
   error: PermanentError | RetryableError;

@@ -94,7 +94,7 @@ export async function investigate(
     const isSessionLost = investigation.resumes && session === null;
     const findings = {
       ...result,
-      note: composeNote({ ...result, model: model.name, sessionId, isSessionLost }),
+      note: composeNote({ ...result, model: model.name, sessionId, isSessionLost, gaps: toolbox.gaps() }),
     };
     const last = findAnswer(messages, question?.noteId);
     if (last) last.published = findings.note;

@@ -11,7 +11,11 @@ export interface NoteFacts {
   sessionId: string;
   /** The earlier conversation could not be found. */
   isSessionLost: boolean;
+  /** What could not be read, so that the note names it even if the model does not. */
+  gaps: readonly string[];
 }
+
+const MAX_GAPS = 5;
 
 const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
   iterations: 'This analysis used up its turns; what follows is the best answer so far.',
@@ -29,9 +33,16 @@ export function composeNote(facts: NoteFacts): string {
   const early = EARLY_ENDINGS[facts.ending];
   // What broke inside is for the log, not for the merge request.
   if (early) notices.push(facts.ending === 'unexpected-error' ? early : `${early} (${facts.reason})`);
+  if (facts.gaps.length > 0) notices.push(toGapNotice(facts.gaps));
   return [...notices.map((notice) => `> ⚠️ ${notice}`), facts.text, `<sub>${toFooter(facts)}</sub>`].join(
     '\n\n',
   );
+}
+
+function toGapNotice(gaps: readonly string[]): string {
+  const named = gaps.slice(0, MAX_GAPS).map((gap) => `\`${gap.replaceAll('`', "'")}\``);
+  const more = gaps.length > MAX_GAPS ? ` and ${gaps.length - MAX_GAPS} more` : '';
+  return `Not everything could be read: ${named.join(', ')}${more}.`;
 }
 
 function toFooter({ model, iterations, usage, sessionId }: NoteFacts): string {

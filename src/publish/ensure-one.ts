@@ -1,7 +1,6 @@
 // GitLab's POST knows no idempotency key, so a note is made to be there once by looking, writing and
 // looking again. Two writers at the same time both end up with the oldest note.
-import { RetryableError } from '../errors.ts';
-import { NotFoundError } from '../gitlab/not-found-error.ts';
+import { NotFoundError, RetryableError } from '../errors.ts';
 
 export interface Found {
   noteId: number;

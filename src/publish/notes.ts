@@ -1,6 +1,5 @@
-import { PermanentError } from '../errors.ts';
+import { NotFoundError, PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
-import { NotFoundError } from '../gitlab/not-found-error.ts';
 import type { AgentAccount } from './agent-account.ts';
 import { type Ensured, ensureOne, settle } from './ensure-one.ts';
 import type { Marker, Markers } from './marker.ts';

@@ -1,5 +1,5 @@
+import { NotFoundError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
-import { NotFoundError } from '../gitlab/not-found-error.ts';
 import type { AgentAccount } from './agent-account.ts';
 
 export interface ReactionTarget {

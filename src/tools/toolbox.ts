@@ -4,6 +4,7 @@ import type { Source } from '../sources/source.ts';
 import { createFetch } from './fetch.ts';
 import { createFetchBatchToSandbox } from './fetch-batch-to-sandbox.ts';
 import { createFetchToSandbox } from './fetch-to-sandbox.ts';
+import { createGaps } from './gaps.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from './limits.ts';
 import { toNotes } from './notes.ts';
 import { createSandboxExec } from './sandbox-exec.ts';
@@ -24,7 +25,11 @@ export interface ToolboxOptions {
 export function createToolbox({ sandbox, sources, allowed, limits: changed }: ToolboxOptions): Toolbox {
   const limits = { ...DEFAULT_LIMITS, ...changed };
   const isAllowed = toFilter(allowed ?? ['*']);
-  const sourceTools = sources.flatMap((source) => source.tools).filter(({ name }) => isAllowed(name));
+  const gaps = createGaps();
+  const sourceTools = sources
+    .flatMap((source) => source.tools)
+    .filter(({ name }) => isAllowed(name))
+    .map(gaps.watch);
   const spill = createSpill(sandbox, limits);
   const fetch = createFetch(sandbox, sourceTools);
   const offered = [
@@ -38,6 +43,7 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
   return {
     definitions: [...tools.values()].map(({ definition }) => definition),
     notes: toNotes(sources),
+    gaps: gaps.list,
     async execute({ name, arguments: args }, signal) {
       signal.throwIfAborted();
       try {

@@ -55,6 +55,7 @@ export function scriptedTools(
   const toolbox: Toolbox = {
     definitions: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
     notes: 'Look well.',
+    gaps: () => [],
     async execute(call, signal) {
       executed.push(call);
       const result = await answer(call, signal);

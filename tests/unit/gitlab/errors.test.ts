@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { PermanentError } from '../../../src/errors.ts';
+import { NotFoundError, PermanentError } from '../../../src/errors.ts';
 import { createGitlabClient } from '../../../src/gitlab/client.ts';
-import { NotFoundError } from '../../../src/gitlab/not-found-error.ts';
 import { answerJson, createClient, failureOf, startServer, TOKEN } from './gitlab-server.ts';
 
 async function failWith(status: number, body: unknown) {

@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { PermanentError, RetryableError } from '../../../src/errors.ts';
-import { NotFoundError } from '../../../src/gitlab/not-found-error.ts';
+import { NotFoundError, PermanentError, RetryableError } from '../../../src/errors.ts';
 import { answerJson, createClient, failureOf, startServer } from './gitlab-server.ts';
 
 const MB = 1024 * 1024;

@@ -11,6 +11,7 @@ const facts: NoteFacts = {
   iterations: 6,
   sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
   isSessionLost: false,
+  gaps: [],
 };
 
 describe('a note', () => {
@@ -36,6 +37,13 @@ describe('a note', () => {
 
   test('of a session that was lost says so', () => {
     expect(composeNote({ ...facts, isSessionLost: true })).toMatch(/^> ⚠️ The earlier conversation/);
+  });
+
+  test('names what could not be read, but no endless list of it', () => {
+    const gaps = Array.from({ length: 7 }, (_, index) => `gitlab_get_job_log {"job_id":${index}}`);
+    const [notice] = composeNote({ ...facts, gaps }).split('\n');
+    expect(notice).toContain('`gitlab_get_job_log {"job_id":4}` and 2 more.');
+    expect(notice).not.toContain('"job_id":5');
   });
 });
 

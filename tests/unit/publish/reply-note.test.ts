@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NotFoundError } from '../../../src/gitlab/not-found-error.ts';
+import { NotFoundError } from '../../../src/errors.ts';
 import { createScene, type Scene } from './scene.ts';
 
 test('a reply turns the analysis into a thread, and the answer is there once', async () => {

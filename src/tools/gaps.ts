@@ -1,0 +1,49 @@
+import { finished, type Readable } from 'node:stream';
+import { NotFoundError } from '../errors.ts';
+import type { SourceTool } from '../sources/source.ts';
+
+/** What a source could not give in this job, whether or not the model speaks of it. */
+export interface Gaps {
+  /** The same tool, whose failures are remembered until the same call works. */
+  watch(tool: SourceTool): SourceTool;
+  /** The calls that never worked, each once. */
+  list(): string[];
+}
+
+export function createGaps(): Gaps {
+  const open = new Set<string>();
+  return {
+    list: () => [...open],
+    watch: (tool) => ({
+      ...tool,
+      async read(args, signal) {
+        const call = toCall(tool.name, args);
+        const miss = (error: unknown): void => {
+          // That there is no such thing is an answer.
+          if (!signal.aborted && !(error instanceof NotFoundError)) open.add(call);
+        };
+        try {
+          const answer = await tool.read(args, signal);
+          open.delete(call);
+          if (answer.kind === 'text' && typeof answer.body !== 'string') onFailure(answer.body, miss);
+          return answer;
+        } catch (error) {
+          miss(error);
+          throw error;
+        }
+      },
+    }),
+  };
+}
+
+function onFailure(body: Readable, miss: (error: unknown) => void): void {
+  finished(body, { writable: false }, (error) => {
+    // Whoever has read enough closes it early; that is no failure.
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') miss(error);
+  });
+}
+
+function toCall(name: string, args: unknown): string {
+  const text = JSON.stringify(args);
+  return text === '{}' ? name : `${name} ${text}`;
+}

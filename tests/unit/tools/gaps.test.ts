@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { NotFoundError, RetryableError } from '../../../src/errors.ts';
+import type { SourceAnswer } from '../../../src/sources/source.ts';
+import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { call } from './calling.ts';
+import { createFakeSource, fakeTool, json, text } from './fake-source.ts';
+import { createMemorySandbox } from './memory-sandbox.ts';
+
+test('what a source could not give is a gap, named once', async () => {
+  const toolbox = withTool(async () => {
+    throw new RetryableError('GitLab answered 502');
+  });
+
+  await call(toolbox, 'farm_get_log', { id: 7 });
+  await call(toolbox, 'fetch_to_sandbox', { tool: 'farm_get_log', args: { id: 7 } });
+
+  expect(toolbox.gaps()).toEqual(['farm_get_log {"id":7}']);
+});
+
+test('a log that breaks off half way is a gap', async () => {
+  const toolbox = withTool(() =>
+    text(
+      Readable.from(
+        (async function* () {
+          yield Buffer.from('half');
+          throw new RetryableError('the connection was lost');
+        })(),
+      ),
+    ),
+  );
+
+  await call(toolbox, 'fetch_to_sandbox', { tool: 'farm_get_log', args: { id: 7 } });
+
+  expect(toolbox.gaps()).toEqual(['farm_get_log {"id":7}']);
+});
+
+test('a call that works in the end leaves no gap, nor does an id that does not exist', async () => {
+  const failures: unknown[] = [new RetryableError('busy'), null, new NotFoundError('404')];
+  const toolbox = withTool(() => {
+    const failure = failures.shift();
+    return failure ? Promise.reject(failure) : json('ok');
+  });
+
+  await call(toolbox, 'farm_get_log', { id: 7 });
+  await call(toolbox, 'farm_get_log', { id: 7 });
+  await call(toolbox, 'farm_get_log', { id: 8 });
+
+  expect(failures).toEqual([]);
+  expect(toolbox.gaps()).toEqual([]);
+});
+
+function withTool(read: () => Promise<SourceAnswer>) {
+  const tool = fakeTool('farm_get_log', z.strictObject({ id: z.int() }), read);
+  return createToolbox({ sandbox: createMemorySandbox(), sources: [createFakeSource('farm', [tool])] });
+}
