@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { pipelineHook } from '../fixtures/hooks.ts';
 import { backends, pglite, titleOf } from '../services/backends.ts';
-import { stopProcess } from '../services/server.ts';
 import { createScene, deliver, readsOf, type Scene } from './scene.ts';
+import { launch, run, stopProcesses } from './service-process.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  await stopProcesses();
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
@@ -96,43 +94,6 @@ async function arrange(backend: { url: string; keyPrefix: string }, config = {})
   const scene = await createScene({ backend, config });
   cleanups.push(() => scene.close());
   return scene;
-}
-
-async function run(scene: Scene, role: string) {
-  const { child, lines, end } = launch(scene, role);
-  await expect
-    .poll(() => lines.find(({ msg }) => msg === 'service started'), { timeout: 20_000 })
-    .toBeDefined();
-  const url = String(lines.find(({ msg }) => msg === 'service started')?.url);
-  return { url, pid: child.pid, end, kill: () => stopProcess(child, 'SIGKILL'), stop: async () => undefined };
-}
-
-function launch(scene: Scene, role: string) {
-  const program = join(import.meta.dirname, '../../bin/hummingbird');
-  const child: ChildProcess = spawn(program, ['serve', '--role', role, '--config', scene.file], {
-    env: { PATH: process.env.PATH, ...scene.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  cleanups.push(() => stopProcess(child, 'SIGKILL'));
-  const lines: Record<string, unknown>[] = [];
-  let errors = '';
-  if (child.stdout) createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)));
-  child.stderr?.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return {
-    child,
-    lines,
-    /** Asks it to stop; answers its exit code. */
-    async end() {
-      child.kill('SIGTERM');
-      return exited;
-    },
-    async failed() {
-      return { code: await exited, text: errors };
-    },
-  };
 }
 
 async function ready({ url }: { url: string }): Promise<unknown> {

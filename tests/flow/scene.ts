@@ -21,8 +21,10 @@ export interface SceneOptions {
   config?: Record<string, Record<string, unknown>>;
   now?: () => number;
   /** Which vendor's wire format the model speaks. */
-  provider?: 'anthropic' | 'gemini';
+  provider?: Provider;
 }
+
+export type Provider = 'anthropic' | 'gemini';
 
 export const ANSWER = 'The unit tests fail because prices are rounded half up.';
 
@@ -88,7 +90,7 @@ export async function createScene(options: SceneOptions) {
     },
 
     /** From the next start on. */
-    useProvider(provider: 'anthropic' | 'gemini') {
+    useProvider(provider: Provider) {
       writeConfig({ ...options, provider });
     },
 

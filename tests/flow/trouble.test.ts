@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../services/model.ts';
+import { arrange, ask, failPipeline, noteOf, notes, PROVIDERS, scene, start } from './story-scene.ts';
+
+describe.each(PROVIDERS)('in trouble with %s', (provider) => {
+  test('a tool that fails is told to the model, and the note names the gap', async () => {
+    await arrange({ provider });
+    const { jobId } = failPipeline();
+    scene.gitlab.fail({ match: { path: `/jobs/${jobId}/trace` }, with: { status: 500 } });
+    scene.model.script = (conversation) => {
+      const results = conversation.filter(({ role }) => role === 'tool').map(textOf);
+      if (results.length === 0)
+        return { calls: [{ name: 'gitlab_get_job_log', arguments: { job_id: jobId } }] };
+      return { text: `Not available: ${results.at(-1)?.includes('error') ? 'the job log' : 'nothing'}.` };
+    };
+    expect((await noteOf(0)).body).toContain('Not available: the job log.');
+  }, 60_000);
+
+  test('a source that is down as a whole makes a note that names every gap', async () => {
+    await arrange({ provider });
+    const { jobId } = failPipeline();
+    scene.gitlab.fail({
+      match: { method: 'GET', path: /\/(pipelines|jobs|statuses|diffs|commits)\b/ },
+      with: { status: 503 },
+    });
+    scene.model.script = (conversation) =>
+      conversation.some(({ role }) => role === 'tool')
+        ? { text: 'I could not find out why.' }
+        : {
+            calls: [
+              { name: 'gitlab_list_pipelines' },
+              { name: 'gitlab_list_commit_statuses' },
+              {
+                name: 'fetch_batch_to_sandbox',
+                arguments: { requests: [{ tool: 'gitlab_get_job_log', args: { job_id: jobId } }] },
+              },
+            ],
+          };
+    const { body } = await noteOf(0);
+    expect(body).toContain('I could not find out why.');
+    const [notice] = body.split('\n');
+    expect(notice).toContain('Not everything could be read');
+    expect(notice).toContain('`gitlab_list_pipelines`');
+    expect(notice).toContain('`gitlab_list_commit_statuses`');
+    expect(notice).toContain(`\`gitlab_get_job_log {"job_id":${jobId}}\``);
+  }, 120_000);
+
+  test('a model that is away for a while is waited for, in silence', async () => {
+    await arrange({ provider });
+    scene.model.script = () => ({ status: 500 });
+    failPipeline();
+    await expect
+      .poll(() => scene.logged.filter(({ msg }) => msg === 'job failed'), { timeout: 40_000 })
+      .not.toEqual([]);
+    expect(notes()).toEqual([]);
+    scene.model.script = () => ({ text: 'Back again.' });
+    expect((await noteOf(0)).body).toContain('Back again.');
+  }, 120_000);
+
+  test('a model that is away for good ends in a note that says so, and the session is kept', async () => {
+    await arrange({ provider, config: { queue: { attempts: 1 } } });
+    scene.model.script = () => ({ status: 500 });
+    failPipeline();
+    const note = await noteOf(0);
+    expect(note.body).toMatch(/The model could not be used/);
+    const [session = ''] = readdirSync(join(scene.folder, 'sessions'));
+    const context = readFileSync(join(scene.folder, 'sessions', session, 'context.json'), 'utf8');
+    expect(JSON.parse(context).messages).toMatchObject([{ role: 'user' }]);
+  }, 120_000);
+
+  test('a session that can not be read is set aside, and the reply starts afresh', async () => {
+    await arrange({ provider });
+    failPipeline();
+    const note = await noteOf(0);
+    const sessions = join(scene.folder, 'sessions');
+    const [session = ''] = readdirSync(sessions);
+    writeFileSync(join(sessions, session, 'context.json'), '{"version":99}');
+    ask(note.discussionId, 'Why?');
+    expect((await noteOf(1)).body).toContain('The earlier conversation is no longer available');
+    const kept = readdirSync(sessions).find((name) => name.endsWith('.bad')) ?? '';
+    expect(readFileSync(join(sessions, kept, 'context.json'), 'utf8')).toBe('{"version":99}');
+  });
+
+  test('a reply to a session that is gone starts afresh and says so', async () => {
+    await arrange({ provider });
+    failPipeline();
+    const note = await noteOf(0);
+    await scene.stop();
+    scene.forgetSessions();
+    await start();
+    ask(note.discussionId, 'Why?');
+    expect((await noteOf(1)).body).toContain('The earlier conversation is no longer available');
+  });
+});
