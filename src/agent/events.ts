@@ -1,10 +1,11 @@
 import type { ToolCall } from './messages.ts';
-import type { Usage } from './model.ts';
+import type { ModelEvent, Usage } from './model.ts';
 
 /** What the loop says of itself. Watchers only watch: taking them all away changes nothing. */
 export type AgentEvent =
   | { type: 'turn-started'; iteration: number; maxIterations: number }
   | { type: 'text-delta' | 'thinking-delta'; text: string }
+  | ModelEvent
   | { type: 'turn'; iteration: number; text: string; calls: ToolCall[]; usage: Usage; contextTokens: number }
   | { type: 'warning'; kind: WarningKind; iteration: number }
   | { type: 'tool-started'; call: ToolCall }

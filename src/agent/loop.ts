@@ -37,6 +37,8 @@ export interface LoopResult {
   reason: string;
   usage: Usage;
   iterations: number;
+  /** Who answered, in the order of their first turn. */
+  models: string[];
   /** What broke the run, for endings that are errors. */
   error?: unknown;
 }
@@ -44,7 +46,13 @@ export interface LoopResult {
 const MAX_EMPTY_RETRIES = 2;
 
 export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
-  const progress: Progress = { usage: NO_USAGE, lastText: '', contextTokens: 0, iteration: 0 };
+  const progress: Progress = {
+    usage: NO_USAGE,
+    lastText: '',
+    contextTokens: 0,
+    iteration: 0,
+    models: new Set(),
+  };
   const result = yield* iterate(options, progress);
   const { ending, reason, usage, iterations } = result;
   yield { type: 'ended', ending, reason, usage, iterations };
@@ -57,6 +65,7 @@ interface Progress {
   lastText: string;
   contextTokens: number;
   iteration: number;
+  models: Set<string>;
 }
 
 async function* iterate(options: LoopOptions, progress: Progress): AsyncGenerator<AgentEvent, LoopResult> {
@@ -116,6 +125,7 @@ async function* takeTurn(
     maxOutputTokens,
     signal,
   });
+  progress.models.add(model.name);
   progress.usage = addUsage(progress.usage, turn.usage);
   progress.contextTokens = contextTokens(turn.usage);
   yield {
@@ -167,6 +177,7 @@ function end(progress: Progress, ending: Ending, reason: string, text: string): 
     reason,
     usage: progress.usage,
     iterations: progress.iteration,
+    models: [...progress.models],
   };
 }
 

@@ -2,7 +2,7 @@
 import type { AssistantMessage, Message } from './messages.ts';
 
 export interface Model {
-  /** `provider/model`, for logs and the note's footer. */
+  /** `provider/model`, for logs and the note's footer: the one that answers now. */
   readonly name: string;
   /** One turn. Throws `ModelError`, or the signal's reason when aborted. */
   generate(request: ModelRequest): Promise<ModelTurn>;
@@ -21,9 +21,17 @@ export interface ModelRequest {
   signal: AbortSignal;
   /** Hears the turn while it is being written. */
   onDelta?: (delta: Delta) => void;
+  /** Hears what went wrong on the way. What was heard of the turn before that does not count any more. */
+  onEvent?: (event: ModelEvent) => void;
 }
 
 export type Delta = { kind: 'text' | 'thinking'; text: string };
+
+export type ModelEvent =
+  /** The same model is asked again after a wait; `attempt` is the one that failed, from 1. */
+  | { type: 'retry'; model: string; attempt: number; waitMs: number; reason: string }
+  /** Another model is asked from now on. */
+  | { type: 'fallback'; from: string; to: string; reason: string };
 
 export interface ToolDefinition {
   name: string;

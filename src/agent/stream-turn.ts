@@ -4,18 +4,20 @@ import type { Model, ModelRequest, ModelTurn } from './model.ts';
 /** One turn of the model as a stream: what it writes comes out while it writes. */
 export async function* streamTurn(
   model: Model,
-  request: Omit<ModelRequest, 'onDelta'>,
+  request: Omit<ModelRequest, 'onDelta' | 'onEvent'>,
 ): AsyncGenerator<AgentEvent, ModelTurn> {
   const waiting: AgentEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let isDone = false;
+  const report = (event: AgentEvent): void => {
+    waiting.push(event);
+    wake.resolve();
+  };
   const turn = model
     .generate({
       ...request,
-      onDelta: ({ kind, text }) => {
-        waiting.push({ type: `${kind}-delta`, text });
-        wake.resolve();
-      },
+      onDelta: ({ kind, text }) => report({ type: `${kind}-delta`, text }),
+      onEvent: report,
     })
     .finally(() => {
       isDone = true;

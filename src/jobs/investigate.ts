@@ -26,6 +26,8 @@ export interface Investigation {
   question: { noteId: number; text: string } | null;
   /** There was a session before, so there should be one now. */
   resumes: boolean;
+  /** The same for every try at the same work. */
+  runId: string;
 }
 
 export interface WorkflowText {
@@ -37,12 +39,20 @@ export interface WorkflowText {
 }
 
 export interface InvestigationDependencies {
-  model: Model;
+  /** New for each run: a model remembers what of the conversation was cached, and to whom it fell back. */
+  openModel: (run: ModelRun) => Model;
   store: SessionStore;
   sandboxes: SandboxProvider;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
   log: Logger;
   now: () => number;
+}
+
+/** On whose account the model is asked. */
+export interface ModelRun {
+  runId: string;
+  project: ProjectRef;
+  mrIid: number;
 }
 
 export interface Findings extends LoopResult {
@@ -58,8 +68,8 @@ export async function investigate(
   investigation: Investigation,
   { signal, onEvent }: { signal: AbortSignal; onEvent: (event: AgentEvent) => void },
 ): Promise<Findings> {
-  const { store, model, log } = deps;
-  const { sessionId, workflow, question } = investigation;
+  const { store, log } = deps;
+  const { sessionId, workflow, question, project, mr, runId } = investigation;
   const session = await loadSession(deps, sessionId);
   const messages = toMessages(session, investigation);
   const answer = findAnswer(messages, question?.noteId);
@@ -68,10 +78,10 @@ export async function investigate(
   const sandbox = await deps.sandboxes.create();
   try {
     await restoreFiles(sandbox, session, log);
-    const toolbox = deps.createToolbox(sandbox, investigation.mr);
+    const toolbox = deps.createToolbox(sandbox, mr);
     await store.saveContext(sessionId, { version: 1, messages });
     const loop = runLoop({
-      model,
+      model: deps.openModel({ runId, project, mrIid: mr.iid }),
       toolbox,
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
@@ -88,13 +98,14 @@ export async function investigate(
     });
     const result = await watch(loop, async (event) => {
       onEvent(event);
+      if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
       await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
     });
     await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
     const isSessionLost = investigation.resumes && session === null;
     const findings = {
       ...result,
-      note: composeNote({ ...result, model: model.name, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      note: composeNote({ ...result, sessionId, isSessionLost, gaps: toolbox.gaps() }),
     };
     const last = findAnswer(messages, question?.noteId);
     if (last) last.published = findings.note;
@@ -140,7 +151,15 @@ function findAnswer(messages: Message[], noteId: number | undefined): AssistantM
 
 function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {
   const reason = 'it was answered before';
-  return { text: content, note: published, ending: 'answered', reason, usage: NO_USAGE, iterations: 0 };
+  return {
+    text: content,
+    note: published,
+    ending: 'answered',
+    reason,
+    usage: NO_USAGE,
+    iterations: 0,
+    models: [],
+  };
 }
 
 async function restoreFiles(sandbox: Sandbox, session: Session | null, log: Logger): Promise<void> {
@@ -165,7 +184,7 @@ async function watch<T>(
 }
 
 function toMeta(
-  { model, now }: InvestigationDependencies,
+  { now }: InvestigationDependencies,
   { sessionId, project, mr, workflow }: Investigation,
   session: Session | null,
   findings: Findings,
@@ -179,7 +198,7 @@ function toMeta(
     mrIid: mr.iid,
     sha: mr.sha,
     workflow: workflow.name,
-    model: model.name,
+    model: findings.models.at(-1) ?? session?.meta?.model ?? '',
     createdAt: session?.meta?.createdAt ?? updatedAt,
     updatedAt,
     ending: findings.ending,

@@ -5,7 +5,8 @@ export interface NoteFacts {
   text: string;
   ending: Ending;
   reason: string;
-  model: string;
+  /** Who answered, in that order. */
+  models: readonly string[];
   usage: Usage;
   iterations: number;
   sessionId: string;
@@ -45,11 +46,11 @@ function toGapNotice(gaps: readonly string[]): string {
   return `Not everything could be read: ${named.join(', ')}${more}.`;
 }
 
-function toFooter({ model, iterations, usage, sessionId }: NoteFacts): string {
+function toFooter({ models, iterations, usage, sessionId }: NoteFacts): string {
   const tokens = contextTokens(usage) + usage.outputTokens;
   return [
     'Hummingbird',
-    model,
+    ...(models.length > 0 ? [models.join(' → ')] : []),
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${Math.round(tokens / 1_000)}k tokens`,
     `session ${sessionId.slice(0, 8)}`,

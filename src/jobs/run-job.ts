@@ -131,7 +131,7 @@ async function runAgent(
   subject: Pick<Investigation, 'sessionId' | 'mr' | 'question' | 'resumes'>,
 ): Promise<Findings> {
   const { job, signal, isLastAttempt } = context;
-  const investigation = { ...subject, project: job.project, workflow: deps.workflow };
+  const investigation = { ...subject, runId: context.id, project: job.project, workflow: deps.workflow };
   const findings = await investigate(deps, investigation, {
     signal,
     onEvent: (event) => deps.watch({ jobId: context.id, sessionId: subject.sessionId, event }),

@@ -6,25 +6,18 @@ export interface RetryOptions {
   tries?: number;
   baseMs?: number;
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  onRetry?: (retry: Retry) => void;
-}
-
-export interface Retry {
-  model: string;
-  /** Of the attempt that failed, from 1. */
-  attempt: number;
-  waitMs: number;
-  error: ModelError;
 }
 
 /** A longer wait is the business of whoever queues the work: it hears `retryAfterMs`. */
 const MAX_WAIT_MS = 60_000;
 
-/** The same model, asked again when the same request may work soon. What it streamed before is streamed again. */
+/** The same model, asked again when the same request may work soon. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
-  const { tries = 4, baseMs = 1000, sleep = sleepUntilAborted, onRetry } = options;
+  const { tries = 4, baseMs = 1000, sleep = sleepUntilAborted } = options;
   return {
-    name: model.name,
+    get name() {
+      return model.name;
+    },
     async generate(request: ModelRequest) {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -34,7 +27,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
           if (!(error instanceof ModelError) || error.kind !== 'retry' || attempt >= tries) throw error;
           const waitMs = error.retryAfterMs ?? backoff(attempt, baseMs);
           if (waitMs > MAX_WAIT_MS) throw error;
-          onRetry?.({ model: model.name, attempt, waitMs, error });
+          request.onEvent?.({ type: 'retry', model: model.name, attempt, waitMs, reason: error.message });
           await sleep(waitMs, request.signal);
         }
       }

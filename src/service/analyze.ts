@@ -1,4 +1,5 @@
 // The same analysis for one merge request, without queue and webhook: from a laptop, by hand.
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
 import { type Config, readSecrets } from '../config/config.ts';
@@ -47,7 +48,8 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
       workflow: workflow.name,
     });
     const project = { id: mr.projectId, path: projectPath };
-    const subject = { sessionId, project, mr, workflow, question: null, resumes: false };
+    const runId = `analyze-${randomUUID()}`;
+    const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
     const findings = await investigate(investigator, subject, { signal, onEvent });
     signal.throwIfAborted();
     if (secrets.gitlabWriteToken && post)

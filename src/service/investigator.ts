@@ -4,8 +4,8 @@ import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
-import { createModel } from '../models/create-model.ts';
-import { withRetry } from '../models/with-retry.ts';
+import type { ModelSpec } from '../models/create-model.ts';
+import { openChain } from '../models/open-chain.ts';
 import type { SandboxProvider } from '../sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../sandbox/virtual/provider.ts';
 import { openFolderStore } from '../session/folder-store.ts';
@@ -28,8 +28,9 @@ export async function createInvestigator(
 ): Promise<InvestigationDependencies & { workflow: Workflow }> {
   const { config, reader, log, now } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
+  const chain = usableModels(options, workflow);
   return {
-    model: openModel(options, workflow),
+    openModel: () => openChain(chain),
     store: await openStore(config),
     sandboxes: openSandboxes(config),
     createToolbox: (sandbox, mr) =>
@@ -44,21 +45,20 @@ export async function createInvestigator(
   };
 }
 
-function openModel({ config, secrets, log }: InvestigatorOptions, { name, model: wanted }: Workflow) {
-  const chain = config.models.main.filter(({ model }) => wanted === null || model === wanted);
-  if (chain.length === 0)
+/** Those of the main chain that have what they need; the one the workflow asks for goes first. */
+function usableModels(
+  { config, secrets }: InvestigatorOptions,
+  { name, model: wanted }: Workflow,
+): ModelSpec[] {
+  const isWanted = ({ model }: { model: string }): boolean => model === wanted;
+  if (wanted !== null && !config.models.main.some(isWanted))
     throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
-  // The first of the chain that has a key.
-  const usable = chain.find(({ apiKeyEnv }) => apiKeyEnv !== undefined && secrets.modelKeys.has(apiKeyEnv));
-  const apiKey = usable?.apiKeyEnv && secrets.modelKeys.get(usable.apiKeyEnv);
-  if (!usable || !apiKey)
-    throw new PermanentError(
-      `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
-    );
-  const { provider, model, baseUrl } = usable;
-  if (provider === 'openai') throw new PermanentError("models.main: provider 'openai' is not available yet");
-  return withRetry(createModel({ provider, model, apiKey, ...(baseUrl !== undefined && { baseUrl }) }), {
-    onRetry: ({ error, ...retry }) => log.warn({ ...retry, err: error }, 'model request is repeated'),
+  const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
+  return chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
+    if (provider === 'openai')
+      throw new PermanentError("models.main: provider 'openai' is not available yet");
+    const apiKey = apiKeyEnv && secrets.modelKeys.get(apiKeyEnv);
+    return apiKey ? [{ provider, model, apiKey, baseUrl }] : [];
   });
 }
 

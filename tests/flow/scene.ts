@@ -22,6 +22,8 @@ export interface SceneOptions {
   now?: () => number;
   /** Which vendor's wire format the model speaks. */
   provider?: Provider;
+  /** A model that is asked first. */
+  before?: { provider: Provider; baseUrl: string };
 }
 
 export type Provider = 'anthropic' | 'gemini';
@@ -116,13 +118,20 @@ interface Surroundings {
   folder: string;
 }
 
-const MODELS = { anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' };
+export const MODELS = { anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' };
 
-function toConfig({ backend, config = {}, provider = 'anthropic' }: SceneOptions, around: Surroundings) {
+function toConfig(
+  { backend, config = {}, provider = 'anthropic', before }: SceneOptions,
+  around: Surroundings,
+) {
   const { gitlabUrl, modelUrl, folder } = around;
-  const model = { provider, model: MODELS[provider], baseUrl: modelUrl, apiKeyEnv: 'MODEL_KEY' };
+  const chain = [...(before ? [before] : []), { provider, baseUrl: modelUrl }].map((one) => ({
+    ...one,
+    model: MODELS[one.provider],
+    apiKeyEnv: 'MODEL_KEY',
+  }));
   const base: Record<string, Record<string, unknown>> = {
-    models: { main: [model] },
+    models: { main: chain },
     store: { kind: 'folder', dir: join(folder, 'sessions') },
     gitlab: { url: gitlabUrl, maxRequestsPerMinute: 6_000 },
     server: { port: 0 },

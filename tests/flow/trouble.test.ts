@@ -1,8 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../services/model.ts';
-import { arrange, ask, failPipeline, noteOf, notes, PROVIDERS, scene, start } from './story-scene.ts';
+import { startModel, textOf } from '../services/model.ts';
+import { MODELS } from './scene.ts';
+import {
+  arrange,
+  ask,
+  failPipeline,
+  lastRequest,
+  noteOf,
+  notes,
+  PROVIDERS,
+  scene,
+  start,
+} from './story-scene.ts';
 
 describe.each(PROVIDERS)('in trouble with %s', (provider) => {
   test('a tool that fails is told to the model, and the note names the gap', async () => {
@@ -46,6 +57,27 @@ describe.each(PROVIDERS)('in trouble with %s', (provider) => {
     expect(notice).toContain('`gitlab_list_commit_statuses`');
     expect(notice).toContain(`\`gitlab_get_job_log {"job_id":${jobId}}\``);
   }, 120_000);
+
+  test('a model that fails in the middle is replaced by the next of the chain, which the note tells', async () => {
+    const other = provider === 'anthropic' ? 'gemini' : 'anthropic';
+    const failing = await startModel((conversation) =>
+      conversation.some(({ role }) => role === 'tool')
+        ? { status: 401 }
+        : { text: 'Let me see.', calls: [{ name: 'gitlab_get_mr_details' }] },
+    );
+    try {
+      await arrange({ provider: other, before: { provider, baseUrl: failing.url } });
+      scene.model.script = () => ({ text: 'Found it.' });
+      failPipeline();
+      const { body } = await noteOf(0);
+      expect(body).toContain('Found it.');
+      expect(body).toContain(`· ${provider}/${MODELS[provider]} → ${other}/${MODELS[other]} ·`);
+      expect(lastRequest()).toContain('Let me see.');
+      expect(lastRequest()).toContain('Round prices half up');
+    } finally {
+      await failing.stop();
+    }
+  });
 
   test('a model that is away for a while is waited for, in silence', async () => {
     await arrange({ provider });

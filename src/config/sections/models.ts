@@ -43,7 +43,7 @@ export const models = z
         { provider: 'anthropic', model: 'claude-sonnet-5-5' },
         { provider: 'gemini', model: 'gemini-3.8-flash' },
       ])
-      .describe('Models of the analysis; the first one that has its key is used'),
+      .describe('Models of the analysis, tried in this order; those without their key are left out'),
     side: chain()
       .prefault([{ provider: 'gemini', model: 'gemini-3.8-flash' }])
       .describe('Models of side calls such as summaries, tried in this order'),

@@ -17,13 +17,15 @@ export interface ScriptedTurn {
   throws?: unknown;
 }
 
-export type SeenRequest = Omit<ModelRequest, 'signal' | 'onDelta' | 'messages'> & { messages: unknown[] };
+export type SeenRequest = Omit<ModelRequest, 'signal' | 'onDelta' | 'onEvent' | 'messages'> & {
+  messages: unknown[];
+};
 
 export function scriptedModel(turns: ScriptedTurn[] | ((index: number) => ScriptedTurn)) {
   const requests: SeenRequest[] = [];
   const model: Model = {
     name: 'scripted/test',
-    async generate({ signal, onDelta, messages, ...rest }) {
+    async generate({ signal, onDelta, onEvent: _, messages, ...rest }) {
       const index = requests.length;
       requests.push({ ...rest, messages: structuredClone([...messages]) });
       signal.throwIfAborted();

@@ -6,7 +6,7 @@ const facts: NoteFacts = {
   text: 'The tests failed.',
   ending: 'answered',
   reason: 'the model was done',
-  model: 'anthropic/claude',
+  models: ['anthropic/claude'],
   usage: { inputTokens: 1_000, cacheReadTokens: 39_000, cacheWriteTokens: 500, outputTokens: 1_500 },
   iterations: 6,
   sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
@@ -37,6 +37,12 @@ describe('a note', () => {
 
   test('of a session that was lost says so', () => {
     expect(composeNote({ ...facts, isSessionLost: true })).toMatch(/^> ⚠️ The earlier conversation/);
+  });
+
+  test('says to whom the agent fell back', () => {
+    expect(composeNote({ ...facts, models: ['anthropic/claude', 'gemini/flash'] })).toContain(
+      '· anthropic/claude → gemini/flash ·',
+    );
   });
 
   test('names what could not be read, but no endless list of it', () => {

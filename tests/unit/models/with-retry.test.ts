@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Model, ModelError, type ModelTurn, NO_USAGE } from '../../../src/agent/model.ts';
-import { type Retry, withRetry } from '../../../src/models/with-retry.ts';
+import {
+  type Model,
+  ModelError,
+  type ModelEvent,
+  type ModelTurn,
+  NO_USAGE,
+} from '../../../src/agent/model.ts';
+import { withRetry } from '../../../src/models/with-retry.ts';
 import { assistant, requestOf, user } from './requests.ts';
 
 const TURN: ModelTurn = { message: assistant('ok'), usage: NO_USAGE, stop: 'end' };
@@ -49,15 +55,16 @@ describe('withRetry', () => {
     const error = new ModelError('retry', 'slow', { retryAfterMs: 60_000 });
     const { model } = failing(error);
     const waits: number[] = [];
-    const retries: Retry[] = [];
+    const events: ModelEvent[] = [];
 
-    await withRetry(model, {
-      sleep: async (ms) => void waits.push(ms),
-      onRetry: (retry) => retries.push(retry),
-    }).generate(request());
+    await withRetry(model, { sleep: async (ms) => void waits.push(ms) }).generate(
+      requestOf([user('why?')], { onEvent: (event) => events.push(event) }),
+    );
 
     expect(waits).toEqual([60_000]);
-    expect(retries).toEqual([{ model: 'fake/model', attempt: 1, waitMs: 60_000, error }]);
+    expect(events).toEqual([
+      { type: 'retry', model: 'fake/model', attempt: 1, waitMs: 60_000, reason: 'slow' },
+    ]);
   });
 
   test('does not sit through a wait that is too long', async () => {
@@ -73,9 +80,12 @@ describe('withRetry', () => {
     const reason = new Error('closed');
     const { model, asked } = failing(new ModelError('retry', 'slow', { retryAfterMs: 59_000 }));
 
-    const failure = withRetry(model, {
-      onRetry: () => queueMicrotask(() => controller.abort(reason)),
-    }).generate(requestOf([user('why?')], { signal: controller.signal }));
+    const failure = withRetry(model).generate(
+      requestOf([user('why?')], {
+        signal: controller.signal,
+        onEvent: () => queueMicrotask(() => controller.abort(reason)),
+      }),
+    );
 
     await expect(failure).rejects.toBe(reason);
     expect(asked()).toBe(1);
