@@ -136,7 +136,13 @@ async function* takeTurn(
     usage: turn.usage,
     contextTokens: progress.contextTokens,
   };
-  return turn;
+  return { ...turn, message: withSize(turn, model.name) };
+}
+
+function withSize({ message, usage }: ModelTurn, model: string): AssistantMessage {
+  const tokens = contextTokens(usage) + usage.outputTokens;
+  // Not every server counts.
+  return tokens === 0 ? message : { ...message, size: { tokens, model } };
 }
 
 async function* runTools(
@@ -158,7 +164,8 @@ async function* runTools(
 /** A call that will not be executed would be one without a result. */
 function withoutCalls(message: AssistantMessage): AssistantMessage {
   if (message.toolCalls.length === 0) return message;
-  return { role: 'assistant', content: message.content, toolCalls: [] };
+  const { toolCalls: _calls, native: _native, ...rest } = message;
+  return { ...rest, toolCalls: [] };
 }
 
 function toToolMessage(call: ToolCall, result: Record<string, unknown>, isError: boolean): ToolMessage {

@@ -15,6 +15,8 @@ export interface AssistantMessage {
   toolCalls: ToolCall[];
   /** What the provider sent, replayed verbatim to the same provider and to nobody else. */
   native?: NativeContent;
+  /** Of the conversation up to here, this message included, as the model that wrote it counted. */
+  size?: { tokens: number; model: string };
   /** An answer as it was published, so that publishing can be repeated. */
   published?: string;
 }

@@ -16,6 +16,7 @@ const message = z.discriminatedUnion('role', [
     content: z.string(),
     toolCalls: z.array(toolCall),
     published: z.exactOptional(z.string()),
+    size: z.exactOptional(z.looseObject({ tokens: z.number(), model: z.string() })),
     native: z.exactOptional(z.looseObject({ author: z.string(), content: z.unknown() })),
   }),
   z.looseObject({
