@@ -1,4 +1,4 @@
-// How long GitLab waits for its answer, beside a bare Fastify that only reads the body: `npm run bench`.
+// How long GitLab waits for its answer, beside a bare Fastify that only reads the body: `npm run bench:webhook`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // A model vendor on loopback: aimock speaks the wire formats, a function says what the model says.
 import type { ChatCompletionRequest, ChatMessage } from '@copilotkit/aimock';
-import { startWire } from './model-wire.ts';
+import { type Sent, startWire } from './model-wire.ts';
 
 export interface ScriptedAnswer {
   text?: string;
@@ -17,16 +17,19 @@ export interface ModelServer {
   script: ModelScript;
   /** The conversations it was sent, in aimock's vendor-neutral form. */
   conversations(): ChatMessage[][];
+  /** The same on the wire. */
+  sent: readonly Sent[];
   stop(): Promise<void>;
 }
 
 export async function startModel(script: ModelScript): Promise<ModelServer> {
-  const { mock, url, close } = await startWire();
+  const { mock, url, sent, close } = await startWire();
   const seen: ChatMessage[][] = [];
   const server: ModelServer = {
     url,
     script,
     conversations: () => seen,
+    sent,
     stop: close,
   };
   mock.on({}, (request: ChatCompletionRequest) => {

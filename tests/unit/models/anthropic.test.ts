@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Message } from '../../../src/agent/messages.ts';
-import type { ModelRequest } from '../../../src/agent/model.ts';
 import { createAnthropicModel } from '../../../src/models/anthropic.ts';
 import { answerWith, failWith, startWire, toEvents, type Wire } from '../../services/model-wire.ts';
 import { assistant, KEY, requestOf, result, user } from './requests.ts';
@@ -97,79 +95,6 @@ describe('messages', () => {
         ],
       },
     ]);
-  });
-});
-
-describe('cache breakpoints', () => {
-  const u1 = user('U1');
-  const step = (n: number): Message[] => [assistant('', `c${n}`), result(`c${n}`)];
-  const history = (steps: number) => [u1, ...Array.from({ length: steps }, (_, n) => step(n)).flat()];
-  const E = { transient: 'Wrap up.' };
-
-  async function breakpointsOf(calls: [Message[], Partial<ModelRequest>?][]): Promise<number[][]> {
-    wire.mock.on({}, { content: 'ok' });
-    const one = model();
-    for (const [messages, more] of calls) await one.generate(requestOf(messages, more));
-    return wire.sent.map(({ body }) => markedIn(body));
-  }
-
-  test('slide as in the table of the specification', async () => {
-    const marked = await breakpointsOf([
-      [history(0)],
-      [history(1)],
-      [history(2), E],
-      [history(3), E],
-      [history(4)],
-    ]);
-
-    expect(marked).toEqual([[0], [0, 2], [2, 3], [3, 5], [5, 8]]);
-  });
-
-  test('are absent when the only message ends with transient words, which moves nothing', async () => {
-    expect(await breakpointsOf([[history(0), E], [history(0)], [history(1)]])).toEqual([[], [0], [0, 2]]);
-  });
-
-  test('stay before the transient words when nothing else was added', async () => {
-    const marked = await breakpointsOf([[history(1)], [history(1), E], [history(2)]]);
-
-    const [, nudged] = wire.sent;
-    expect(marked).toEqual([[2], [2], [2, 4]]);
-    expect(nudged?.body.messages).toHaveProperty('2.content.0.cache_control', { type: 'ephemeral' });
-    expect(nudged?.body.messages).not.toHaveProperty('2.content.1.cache_control');
-  });
-
-  test('are not taken for written by a request that failed', async () => {
-    wire.mock.on({}, { content: 'ok' });
-    const one = model();
-    await one.generate(requestOf(history(0)));
-    wire.reply(failWith(529, { type: 'error', error: { type: 'overloaded_error', message: 'busy' } }));
-    await expect(one.generate(requestOf(history(1)))).rejects.toMatchObject({ kind: 'retry' });
-
-    await one.generate(requestOf(history(1)));
-
-    expect(markedIn(wire.last().body)).toEqual([0, 2]);
-  });
-
-  test('are gone with the history they stood in', async () => {
-    expect(await breakpointsOf([[history(4)], [history(1)], [history(2)]])).toEqual([[8], [2], [2, 4]]);
-  });
-
-  test('never stand on thinking, and never in the saved conversation', async () => {
-    wire.mock.on({}, { content: 'ok' });
-    const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
-    const spoken = { type: 'text', text: 'So.' };
-    const saved = {
-      ...assistant('So.'),
-      native: { author: 'anthropic', content: [spoken, thought] },
-    };
-
-    await model().generate(requestOf([u1, saved, user('U2')], E));
-
-    expect(wire.last().body.messages).toHaveProperty('1.content', [
-      { ...spoken, cache_control: { type: 'ephemeral' } },
-      thought,
-    ]);
-    expect(saved.native.content).toEqual([spoken, thought]);
   });
 });
 
@@ -299,14 +224,6 @@ describe('an error', () => {
 
 function model() {
   return createAnthropicModel({ model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl: wire.url });
-}
-
-/** Which messages end with a breakpoint. */
-function markedIn(body: Record<string, unknown>): number[] {
-  const messages = body.messages as { content: object[] }[];
-  return messages.flatMap(({ content }, index) =>
-    content.some((block) => 'cache_control' in block) ? [index] : [],
-  );
 }
 
 function start(usage: object = { input_tokens: 1, output_tokens: 1 }): object {
