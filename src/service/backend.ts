@@ -87,7 +87,7 @@ async function openBackend(url: string, config: Config['queue'], log: Logger): P
   const onError = (error: Error): void => log.warn({ err: error }, 'queue backend error');
   const database = await openDatabase(url, { keyPrefix: config.keyPrefix, onError });
   try {
-    const records = await openRecords(database);
+    const records = await openRecords(database, onError);
     const deps = { database, leases: records.leases, channel: records.channel, onError };
     const queue = await openQueue(deps, config);
     return {

@@ -62,6 +62,7 @@ export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Pro
     },
 
     async drain(take) {
+      await mkdir(dir, { recursive: true });
       // Another process may share the folder.
       sizes = await readSizes(dir);
       for (const file of [...sizes.keys()].sort()) {
@@ -93,12 +94,18 @@ export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Pro
 
 async function readSizes(dir: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  const files = (await readdir(dir).catch(() => [])).filter((file) => file.endsWith('.json'));
+  const files = (await readdir(dir)).filter((file) => file.endsWith('.json'));
   for (const file of files) {
-    const found = await stat(join(dir, file)).catch(() => null);
+    // Another process may have taken it meanwhile.
+    const found = await stat(join(dir, file)).catch(ignoreMissing);
     if (found) sizes.set(file, found.size);
   }
   return sizes;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 async function readEvent(path: string): Promise<AcceptedEvent> {

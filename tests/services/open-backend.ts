@@ -33,7 +33,7 @@ export async function openAll(
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const database = on ?? (await openDatabase(address.url, { keyPrefix: address.keyPrefix, onError }));
-  const records = await openRecords(database);
+  const records = await openRecords(database, onError);
   const deps = { database, leases: records.leases, channel: records.channel, onError };
   const queue = await openQueue(deps, { ...fastQueue, ...options });
   return {

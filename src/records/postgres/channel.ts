@@ -11,10 +11,11 @@ type Announcement = { topic: string; message: unknown } | { longMessage: number 
 
 export async function createChannel(
   database: PostgresDatabase,
+  onError: (error: Error) => void,
 ): Promise<Channel & { close(): Promise<void> }> {
   const dispatcher = createDispatcher();
   // A live message that can not be read is lost, like one that came while nobody listened.
-  const unlisten = await database.listen(CHANNEL, (payload) => void receive(payload).catch(() => undefined));
+  const unlisten = await database.listen(CHANNEL, (payload) => void receive(payload).catch(onError));
 
   const receive = async (payload: string): Promise<void> => {
     const announcement: Announcement = JSON.parse(payload);

@@ -14,13 +14,16 @@ const STATEMENTS: [string, number][] = [
 ];
 
 /** Deletes what is too old, now and once a day. */
-export async function keepPurged(database: PostgresDatabase): Promise<() => void> {
+export async function keepPurged(
+  database: PostgresDatabase,
+  onError: (error: Error) => void,
+): Promise<() => void> {
   const purge = async (): Promise<void> => {
     for (const [statement, keepMs] of STATEMENTS) await database.pool.query(statement, [keepMs]);
   };
   await purge();
   // What could not be deleted today is deleted tomorrow.
-  const timer = setInterval(() => void purge().catch(() => undefined), EVERY_MS);
+  const timer = setInterval(() => void purge().catch(onError), EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -10,10 +10,13 @@ import { keepPurged } from './purge.ts';
 import { createRuns } from './runs.ts';
 import { migrate } from './schema.ts';
 
-export async function createPostgresRecords(database: PostgresDatabase): Promise<Records> {
+export async function createPostgresRecords(
+  database: PostgresDatabase,
+  onError: (error: Error) => void,
+): Promise<Records> {
   await migrate(database);
-  const stopPurging = await keepPurged(database);
-  const channel = await createChannel(database);
+  const stopPurging = await keepPurged(database, onError);
+  const channel = await createChannel(database, onError);
   return {
     events: createSeenEvents(database),
     runs: createRuns(database),

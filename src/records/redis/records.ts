@@ -8,8 +8,11 @@ import { createFeedback } from './feedback.ts';
 import { createLeases } from './leases.ts';
 import { createRuns } from './runs.ts';
 
-export async function createRedisRecords(database: RedisDatabase): Promise<Records> {
-  const channel = await createChannel(database);
+export async function createRedisRecords(
+  database: RedisDatabase,
+  onError: (error: Error) => void,
+): Promise<Records> {
+  const channel = await createChannel(database, onError);
   return {
     events: createSeenEvents(database),
     runs: createRuns(database),
