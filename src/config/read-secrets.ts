@@ -16,6 +16,8 @@ export type SecretNeeds = {
 export type Secrets<Needs extends SecretNeeds = SecretNeeds> = {
   gitlabReadToken: Needed<Needs['gitlabRead']>;
   gitlabWriteToken: Needed<Needs['gitlabWrite']>;
+  /** They sign the marks in the agent's notes; the first one signs, all are believed. */
+  markerKeys: string[];
   /** Every one of them is accepted, so that a secret can be rotated without a gap. */
   webhookTokens: string[];
   webhookSigningKeys: Buffer[];
@@ -41,6 +43,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
   const secrets: Secrets = {
     gitlabReadToken: read(config.gitlab.readTokenEnv),
     gitlabWriteToken: read(config.gitlab.writeTokenEnv),
+    markerKeys: read(config.gitlab.markerKeyEnv)?.split(/\s+/) ?? [],
     webhookTokens: webhook.tokens,
     webhookSigningKeys: webhook.signingKeys,
     queueUrl: read(config.queue.urlEnv) ?? config.queue.url,

@@ -8,8 +8,8 @@ import type { Config } from './schema.ts';
 /** What the agent is asked to do: the text for the model, and how far it may go. */
 export interface Workflow {
   name: string;
-  /** Which events start it. */
-  on: string[];
+  /** What starts it: a failed pipeline, somebody who calls the agent by name where it has not written yet. */
+  on: ('pipeline_failed' | 'mention')[];
   /** One of the configured main models; null for the first that can be used. */
   model: string | null;
   /** Names of the tools it may use, `gitlab_*` for all of a source; null for all there are. */

@@ -32,6 +32,7 @@ export interface Investigation {
 
 export interface WorkflowText {
   name: string;
+  on: readonly string[];
   prompt: string;
   maxIterations: number;
   contextLimit: number;

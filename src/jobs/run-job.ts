@@ -101,6 +101,8 @@ async function answer(
   if (discussionId === null) return nothingToDo('the note is in no thread');
 
   const thread = await deps.notes.findSession({ mr, discussionId, signal });
+  if (!thread && !deps.workflow.on.includes('mention'))
+    return nothingToDo(`workflow ${deps.workflow.name} is not for calls by name`);
   if (!thread && !job.mentioned) return nothingToDo("the thread is not the agent's");
   const question = await deps.notes.readReply({ mr, discussionId, noteId, signal });
   if (!question) return nothingToDo('the note is gone');

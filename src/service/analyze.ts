@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
-import { type Config, readSecrets } from '../config/config.ts';
+import { type Config, readSecrets, type Secrets } from '../config/config.ts';
 import { type Findings, investigate } from '../jobs/investigate.ts';
 import { toSessionId } from '../jobs/session-id.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
@@ -11,7 +11,7 @@ import { createNotes } from '../publish/notes.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { openClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
-import { toMarkerKey } from './marker-key.ts';
+import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
 
 export interface AnalyzeOptions {
@@ -53,7 +53,12 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
     const findings = await investigate(investigator, subject, { signal, onEvent });
     signal.throwIfAborted();
     if (secrets.gitlabWriteToken && post)
-      await publish(config, secrets.gitlabWriteToken, log, { mr, sessionId, body: findings.note, signal });
+      await publish(config, { ...secrets, gitlabWriteToken: secrets.gitlabWriteToken }, log, {
+        mr,
+        sessionId,
+        body: findings.note,
+        signal,
+      });
     return { ...findings, sessionId, mr, isPosted: post };
   } finally {
     await reader.close();
@@ -62,14 +67,14 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
 
 async function publish(
   config: Config,
-  token: string,
+  secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string },
   log: Logger,
   note: { mr: MergeRequest; sessionId: string; body: string; signal: AbortSignal },
 ): Promise<void> {
-  const client = openClient(config, token, log);
+  const client = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const agent = createAgentAccount(client);
-    const markers = createMarkers([toMarkerKey(token)]);
+    const markers = createMarkers(toMarkerKeys(secrets));
     await createNotes({ client, agent, markers }).ensureAnalysis(note);
   } finally {
     await client.close();

@@ -28,6 +28,10 @@ export async function createInvestigator(
 ): Promise<InvestigationDependencies & { workflow: Workflow }> {
   const { config, reader, log, now } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
+  if (!workflow.on.includes('pipeline_failed'))
+    throw new PermanentError(
+      `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
+    );
   const chain = usableModels(options, workflow);
   return {
     openModel: () => openChain(chain),

@@ -10,7 +10,7 @@ import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
-import { toMarkerKey } from './marker-key.ts';
+import { toMarkerKeys } from './marker-keys.ts';
 
 const RETRY_MS = 2_000;
 const STOP_GRACE_MS = 20_000;
@@ -27,7 +27,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   });
 
   const investigator = await createInvestigator({ config, secrets, reader, log, now });
-  const markers = createMarkers([toMarkerKey(secrets.gitlabWriteToken)]);
+  const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
   const working = backend.whenConnected(({ queue, records }) => {
     const runJob = createRunJob({

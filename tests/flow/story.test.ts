@@ -1,8 +1,14 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../services/model.ts';
+import { ANSWER } from './scene.ts';
 import {
   arrange,
+  arrangeStopped,
   ask,
+  ended,
   FINDING,
   failPipeline,
   investigate,
@@ -145,4 +151,41 @@ test.each([
   expect(answer.body).toContain(REPLY);
   expect(answer.body).toContain(`${after}/`);
   expect(lastRequest()).toContain('expected 10.00 to equal 10.01');
+});
+
+test('with a key for its marks, the agent knows its threads after the write token was changed', async () => {
+  await arrangeStopped();
+  Object.assign(scene.env, { HUMMINGBIRD_MARKER_KEY: 'a-key-of-its-own' });
+  await start();
+  const { jobId } = failPipeline();
+  scene.model.script = investigate(jobId);
+  const note = await noteOf(0);
+  await scene.stop();
+  const { gitlab, agent, env } = scene;
+  env.GITLAB_WRITE_TOKEN = gitlab.addToken({ userId: agent.id, scopes: ['api'] });
+  Object.assign(env, { HUMMINGBIRD_MARKER_KEY: 'a-newer-key a-key-of-its-own' });
+  await start();
+  ask(note.discussionId, 'And now?');
+  expect((await noteOf(1)).body).toContain(REPLY);
+  expect(lastRequest()).toContain('2001:AssertionError');
+});
+
+test('a workflow that is not for calls by name leaves them unanswered', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+  writeFileSync(join(dir, 'quiet.md'), '---\non: [pipeline_failed]\n---\nFind the cause.\n');
+  await arrange({ config: { workflows: { dir, onFailedPipeline: 'quiet' } } });
+  scene.gitlab.addNote({ ...scene.mr, userId: scene.nadia.id, body: '@hummingbird what failed?' });
+  await expect
+    .poll(ended, { timeout: 20_000 })
+    .toMatchObject([{ ending: 'nothing-to-do', reason: expect.stringContaining('quiet') }]);
+  expect(notes()).toEqual([]);
+  failPipeline();
+  expect((await noteOf(0)).body).toContain(ANSWER);
+});
+
+test('a workflow that is not for failed pipelines can not be chosen for them', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+  writeFileSync(join(dir, 'chat.md'), '---\non: [mention]\n---\nAnswer.\n');
+  await arrangeStopped({ config: { workflows: { dir, onFailedPipeline: 'chat' } } });
+  await expect(scene.start()).rejects.toThrow('workflow chat is not for failed pipelines');
 });

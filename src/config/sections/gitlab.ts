@@ -16,6 +16,11 @@ export const gitlab = z
     writeTokenEnv: envName()
       .default('GITLAB_WRITE_TOKEN')
       .describe('Variable with the token that posts notes (scope api)'),
+    markerKeyEnv: envName()
+      .default('HUMMINGBIRD_MARKER_KEY')
+      .describe(
+        "Variable with the key that signs the marks in the agent's notes; several with spaces between, the first one signs",
+      ),
     caFile: nonEmpty().optional().describe('PEM file of a private certificate authority'),
     timeoutMs: durationMs(100).default(30_000).describe('How long one request may take'),
     maxRequestsPerMinute: z

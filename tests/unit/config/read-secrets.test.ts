@@ -43,6 +43,7 @@ describe('what is needed', () => {
     expect(readSecrets(config, {}, {})).toEqual({
       gitlabReadToken: undefined,
       gitlabWriteToken: undefined,
+      markerKeys: [],
       webhookTokens: [],
       webhookSigningKeys: [],
       queueUrl: 'pglite:.hummingbird/db',

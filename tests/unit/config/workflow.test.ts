@@ -15,7 +15,8 @@ describe('a workflow', () => {
   test('of the installation can be loaded by the default configuration', () => {
     const { config } = loadConfig({ cwd: tmpdir(), env: {} });
     const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
-    expect(workflow).toMatchObject({ name: 'analyze-failures', on: ['pipeline_failed'], maxIterations: 50 });
+    expect(workflow).toMatchObject({ name: 'analyze-failures', on: ['pipeline_failed', 'mention'] });
+    expect(workflow.maxIterations).toBe(50);
     expect(workflow.prompt).toMatch(/^# Workflow/);
   });
 
