@@ -1,7 +1,8 @@
 // Puts a streamed message together. The SDK's own helper completes the arguments of a call that was
-// cut off or garbled; here they are parsed strictly, because a guessed argument would be executed.
+// cut off or garbled; here they are parsed strictly.
 import type Anthropic from '@anthropic-ai/sdk';
 import { type Delta, ModelError } from '../agent/model.ts';
+import { parseArguments } from './call-arguments.ts';
 
 export interface WholeMessage {
   content: Anthropic.ContentBlock[];
@@ -82,11 +83,5 @@ function mergeUsage(usage: WholeMessage['usage'], late: Anthropic.MessageDeltaUs
 
 function setInput(block: Anthropic.ContentBlock, json: string, isCutOff: boolean): void {
   if (block.type !== 'tool_use') return;
-  try {
-    block.input = JSON.parse(json || '{}');
-  } catch (cause) {
-    // The arguments of a call that was cut off are never used; the call itself tells that it was.
-    if (!isCutOff)
-      throw new ModelError('retry', `anthropic: the arguments of ${block.name} are not JSON`, { cause });
-  }
+  block.input = parseArguments(json, { author: 'anthropic', name: block.name, isCutOff });
 }

@@ -190,8 +190,6 @@ function toToolUseId(id: string): string {
 }
 
 function fromToolUse({ id, name, input }: Anthropic.ToolUseBlock): ToolCall {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-  if (!isObject) throw new ModelError('retry', `anthropic: the arguments of ${name} are not an object`);
   return { id, name, arguments: input as Record<string, unknown> };
 }
 

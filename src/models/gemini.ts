@@ -8,6 +8,7 @@ import {
 } from '@google/genai';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
+import { createCallIds } from './call-ids.ts';
 import { checkHistory } from './check-history.ts';
 import { readAnswer, type WholeAnswer } from './gemini-stream.ts';
 import { fromRetryInfo } from './retry-after.ts';
@@ -169,19 +170,11 @@ function toFunctionResponse({ toolCallId, name, content, isError }: ToolMessage,
   };
 }
 
-/** A call without an id gets one from its position, so that a saved conversation stays the same. */
 function fromFunctionCalls(parts: Part[], history: readonly Message[]): ToolCall[] {
-  const taken = new Set(
-    history.flatMap((one) => (one.role === 'assistant' ? one.toolCalls : [])).map(({ id }) => id),
-  );
+  const toId = createCallIds(history);
   return parts
     .flatMap(({ functionCall }) => functionCall ?? [])
-    .map(({ id, name = '', args = {} }, index) => {
-      let callId = id ?? `call_${history.length}_${index}`;
-      // A compacted history may hold the id of a call that was once at this position.
-      while (id === undefined && taken.has(callId)) callId += '_';
-      return { id: callId, name, arguments: args };
-    });
+    .map(({ id, name = '', args = {} }, index) => ({ id: toId(id, index), name, arguments: args }));
 }
 
 function fromFinishReason(reason: string, hasCalls: boolean): ModelTurn['stop'] {
