@@ -37,7 +37,7 @@ export interface ToolCall {
 }
 
 export interface NativeContent {
-  /** Which provider wrote it: `anthropic`, `gemini`. */
+  /** Which provider wrote it: `anthropic`, `gemini`, `openai`. */
   author: string;
   content: unknown;
 }

@@ -1,11 +1,12 @@
 import type { Model } from '../agent/model.ts';
-import { PermanentError } from '../errors.ts';
 import { createAnthropicModel } from './anthropic.ts';
 import { createGeminiModel } from './gemini.ts';
+import { createOpenAIModel } from './openai.ts';
 
 export interface ModelSpec {
   provider: 'anthropic' | 'gemini' | 'openai';
   model: string;
+  /** Empty for a server without keys, which only `openai` knows. */
   apiKey: string;
   /** The provider's public address if left out. */
   baseUrl?: string | undefined;
@@ -17,9 +18,7 @@ export function createModel({ provider, ...options }: ModelSpec): Model {
       return createAnthropicModel(options);
     case 'gemini':
       return createGeminiModel(options);
-    default:
-      throw new PermanentError(
-        `Models of ${provider} are not supported yet; choose anthropic or gemini in the configuration.`,
-      );
+    case 'openai':
+      return createOpenAIModel(options);
   }
 }

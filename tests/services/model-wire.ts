@@ -11,7 +11,7 @@ export interface Sent {
   body: Record<string, unknown>;
 }
 
-type Reply = (response: ServerResponse, sent: Sent) => void | Promise<void>;
+export type Reply = (response: ServerResponse, sent: Sent) => void | Promise<void>;
 
 export interface Wire {
   url: string;
@@ -68,7 +68,7 @@ function pass(url: string, { bytes, headers }: Sent, response: ServerResponse): 
   upstream.end(bytes);
 }
 
-/** Server-sent events as both providers write them; an object with a `type` gets it as the event's name. */
+/** Server-sent events as all providers write them; an object with a `type` gets it as the event's name. */
 export function toEvents(...events: object[]): string {
   return events
     .map((event) => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)

@@ -1,8 +1,9 @@
-// Both adapters, with the few words their wires say differently.
+// All adapters, with the few words their wires say differently.
 import type { Model } from '../../../src/agent/model.ts';
 import { createAnthropicModel } from '../../../src/models/anthropic.ts';
 import { createGeminiModel } from '../../../src/models/gemini.ts';
-import { type Sent, toEvents } from '../../services/model-wire.ts';
+import { createOpenAIModel } from '../../../src/models/openai.ts';
+import { failWith, type Reply, type Sent, toEvents } from '../../services/model-wire.ts';
 import { KEY } from './requests.ts';
 
 export interface Adapter {
@@ -12,6 +13,8 @@ export interface Adapter {
   stream: { start: string; end: string; garbage: string };
   tooLong: string;
   errorBody(message: string): object;
+  /** Refuses for now, and asks to wait. */
+  askToWait(seconds: number): Reply;
   /** What the request says, in words that are the same for all. */
   read(sent: Sent): {
     system: unknown;
@@ -21,6 +24,8 @@ export interface Adapter {
     turns: { role: string; parts: object[] }[];
   };
   words(text: string): object;
+  /** The parts of a turn of its own, out of the native content. */
+  parts(native: unknown): unknown;
 }
 
 interface AnthropicBody {
@@ -37,6 +42,20 @@ interface GeminiBody {
   tools: [{ functionDeclarations: { name: string; description: string; parametersJsonSchema: object }[] }];
   toolConfig?: object;
   contents: { role: string; parts: object[] }[];
+}
+
+interface OpenAIBody {
+  max_tokens: number;
+  tools: { type: string; function: { name: string; description: string; parameters: object } }[];
+  tool_choice?: string;
+  messages: OpenAIMessage[];
+}
+
+interface OpenAIMessage {
+  role: string;
+  content: string | null;
+  reasoning_content?: string;
+  tool_calls?: { function: { name: string; arguments: string } }[];
 }
 
 const anthropic: Adapter = {
@@ -59,6 +78,7 @@ const anthropic: Adapter = {
   },
   tooLong: 'prompt is too long: 1036683 tokens > 1000000 maximum',
   errorBody: (message) => ({ type: 'error', error: { type: 'some_error', message } }),
+  askToWait: (seconds) => failWith(429, {}, { 'retry-after': `${seconds}` }),
   read: ({ body }) => {
     const { system, max_tokens, tools, tool_choice, messages } = body as unknown as AnthropicBody;
     return {
@@ -73,6 +93,7 @@ const anthropic: Adapter = {
     };
   },
   words: (text) => ({ type: 'text', text }),
+  parts: (native) => native,
 };
 
 const gemini: Adapter = {
@@ -87,6 +108,7 @@ const gemini: Adapter = {
   },
   tooLong: 'The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).',
   errorBody: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
+  askToWait: (seconds) => failWith(429, { error: { message: '', details: [{ retryDelay: `${seconds}s` }] } }),
   read: ({ body }) => {
     const { systemInstruction, generationConfig, tools, toolConfig, contents } =
       body as unknown as GeminiBody;
@@ -103,6 +125,63 @@ const gemini: Adapter = {
     };
   },
   words: (text) => ({ text }),
+  parts: (native) => (native as { parts: object[] }).parts,
 };
 
-export const adapters = [anthropic, gemini];
+const openai: Adapter = {
+  provider: 'openai',
+  create: (baseUrl, more) =>
+    createOpenAIModel({ model: 'qwen3.8-coder', apiKey: KEY, baseUrl: `${baseUrl}/v1`, ...more }),
+  stream: {
+    start: toEvents(
+      { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: { content: 'first ' }, finish_reason: null }] },
+    ),
+    end: `${toEvents(
+      { choices: [{ index: 0, delta: { content: 'second' }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+    )}data: [DONE]\n\n`,
+    garbage: 'data: {"half\n\n',
+  },
+  tooLong:
+    "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens " +
+    '(112946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.',
+  errorBody: (message) => ({ error: { message, type: 'BadRequestError', param: null, code: 400 } }),
+  askToWait: (seconds) => failWith(429, {}, { 'retry-after': `${seconds}` }),
+  read: ({ body }) => {
+    const { max_tokens, tools, tool_choice, messages } = body as unknown as OpenAIBody;
+    const [system, ...rest] = messages;
+    return {
+      system: system?.role === 'system' ? system.content : undefined,
+      maxTokens: max_tokens,
+      tools: tools.map(({ function: tool }) => [tool.name, tool.description, tool.parameters]),
+      disabled: tool_choice === 'none',
+      turns: toTurns(rest),
+    };
+  },
+  words: (text) => ({ role: 'user', content: text }),
+  parts: (native) => toParts((native as { message: OpenAIMessage }).message),
+};
+
+/** Here each result is a message of its own; for the others they are parts of one user message. */
+function toTurns(messages: OpenAIMessage[]): { role: string; parts: object[] }[] {
+  const turns: { role: string; parts: object[] }[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (message.role === 'assistant') turns.push({ role: 'assistant', parts: toParts(message) });
+    else if (last?.role === 'user') last.parts.push(message);
+    else turns.push({ role: 'user', parts: [message] });
+  }
+  return turns;
+}
+
+function toParts({ content, reasoning_content, tool_calls = [] }: OpenAIMessage): object[] {
+  return [
+    ...(reasoning_content === undefined ? [] : [{ reasoning_content }]),
+    ...(content === null ? [] : [{ content }]),
+    ...tool_calls.map(({ function: call }) => ({ ...call, arguments: JSON.parse(call.arguments) })),
+  ];
+}
+
+export const adapters = [anthropic, gemini, openai];

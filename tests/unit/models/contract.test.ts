@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Delta } from '../../../src/agent/model.ts';
+import { withRetry } from '../../../src/models/with-retry.ts';
 import { failWith, startWire, type Wire } from '../../services/model-wire.ts';
 import { adapters } from './adapters.ts';
 import { assistant, KEY, requestOf, result, user } from './requests.ts';
@@ -22,7 +23,9 @@ const CALLS = [
 ];
 const FIXTURE_CALLS = CALLS.map((call) => ({ ...call, arguments: JSON.stringify(call.arguments) }));
 
-describe.each(adapters)('$provider', ({ provider, create, stream, tooLong, errorBody, read, words }) => {
+describe.each(adapters)('$provider', (adapter) => {
+  const { provider, create, stream, tooLong, errorBody, read, words } = adapter;
+
   test('a text is the end of the turn', async () => {
     wire.mock.on({}, { content: 'The link step ran out of memory.' });
 
@@ -168,9 +171,9 @@ describe.each(adapters)('$provider', ({ provider, create, stream, tooLong, error
 
     await model.generate(requestOf([user('why?'), saved, result('call_a'), result('call_b')]));
 
-    const native = message.native?.content as { parts?: object[] };
+    const native = message.native?.content;
     expect(JSON.stringify(native)).toContain('Hm.');
-    expect(read(wire.last()).turns[1]?.parts).toEqual(native.parts ?? native);
+    expect(read(wire.last()).turns[1]?.parts).toEqual(adapter.parts(native));
   });
 
   test("another provider's turn is told in canonical words", async () => {
@@ -212,6 +215,19 @@ describe.each(adapters)('$provider', ({ provider, create, stream, tooLong, error
       message: `${provider} answered ${status}: it hurts`,
     });
     expect(wire.sent).toHaveLength(1);
+  });
+
+  test('is asked again only after the wait that its server wants', async () => {
+    wire.reply(adapter.askToWait(7));
+    wire.mock.on({}, { content: 'ok' });
+    const asked: number[] = [];
+    const sleep = async (ms: number) => void asked.push(ms, wire.sent.length);
+
+    const turn = await withRetry(create(wire.url), { sleep }).generate(requestOf([user('why?')]));
+
+    expect(turn.message.content).toBe('ok');
+    expect(asked).toEqual([7000, 1]);
+    expect(wire.sent).toHaveLength(2);
   });
 
   test('a conversation that does not fit is too long', async () => {
@@ -287,6 +303,12 @@ describe.each(adapters)('$provider', ({ provider, create, stream, tooLong, error
     vi.stubEnv('ANTHROPIC_BASE_URL', 'http://127.0.0.1:9');
     vi.stubEnv('ANTHROPIC_API_KEY', 'another');
     vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'another');
+    vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9');
+    vi.stubEnv('OPENAI_API_KEY', 'another');
+    vi.stubEnv('OPENAI_ADMIN_KEY', 'another');
+    vi.stubEnv('OPENAI_ORG_ID', 'another');
+    vi.stubEnv('OPENAI_PROJECT_ID', 'another');
+    vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'authorization: Bearer another\nx-another: 1');
 
     await create(wire.url).generate(requestOf([user('why?')]));
     vi.unstubAllEnvs();
