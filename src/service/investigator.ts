@@ -58,12 +58,15 @@ function usableModels(
   if (wanted !== null && !config.models.main.some(isWanted))
     throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
   const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
-  return chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
-    if (provider === 'openai')
-      throw new PermanentError("models.main: provider 'openai' is not available yet");
-    const apiKey = apiKeyEnv && secrets.modelKeys.get(apiKeyEnv);
-    return apiKey ? [{ provider, model, apiKey, baseUrl }] : [];
+  const usable = chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
+    const apiKey = apiKeyEnv === undefined ? '' : secrets.modelKeys.get(apiKeyEnv);
+    return apiKey === undefined ? [] : [{ provider, model, apiKey, baseUrl }];
   });
+  if (usable.length === 0)
+    throw new PermanentError(
+      `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
+    );
+  return usable;
 }
 
 async function openStore({ store }: Config): Promise<SessionStore> {

@@ -15,6 +15,8 @@ export const WEBHOOK_TOKEN = 'current-webhook-token';
 export const OLD_WEBHOOK_TOKEN = 'previous-webhook-token';
 export const SIGNING_KEY = randomBytes(32);
 
+export type Provider = keyof typeof MODELS;
+
 export interface SceneOptions {
   backend: { url: string; keyPrefix: string };
   /** Sections of hummingbird.yaml over those of the scene. */
@@ -25,8 +27,6 @@ export interface SceneOptions {
   /** A model that is asked first. */
   before?: { provider: Provider; baseUrl: string };
 }
-
-export type Provider = 'anthropic' | 'gemini';
 
 export const ANSWER = 'The unit tests fail because prices are rounded half up.';
 
@@ -118,7 +118,11 @@ interface Surroundings {
   folder: string;
 }
 
-export const MODELS = { anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' };
+export const MODELS = {
+  anthropic: 'claude-sonnet-5-5',
+  gemini: 'gemini-3.8-flash',
+  openai: 'qwen3.8-coder',
+};
 
 function toConfig(
   { backend, config = {}, provider = 'anthropic', before }: SceneOptions,
@@ -127,6 +131,7 @@ function toConfig(
   const { gitlabUrl, modelUrl, folder } = around;
   const chain = [...(before ? [before] : []), { provider, baseUrl: modelUrl }].map((one) => ({
     ...one,
+    baseUrl: one.provider === 'openai' ? `${one.baseUrl}/v1` : one.baseUrl,
     model: MODELS[one.provider],
     apiKeyEnv: 'MODEL_KEY',
   }));

@@ -28,6 +28,9 @@ const openai = z
       .optional()
       .describe('Variable with the API key; leave it out for a server without keys'),
     ...shared,
+    baseUrl: shared.baseUrl.describe(
+      'Address of the API, all that stands before /chat/completions; if left out, https://api.openai.com/v1',
+    ),
   })
   .refine((model) => model.baseUrl !== undefined || model.apiKeyEnv !== undefined, {
     path: ['apiKeyEnv'],

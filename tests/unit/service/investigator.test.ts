@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readSecrets } from '../../../src/config/config.ts';
+import { createGitlabClient } from '../../../src/gitlab/client.ts';
+import { createInvestigator } from '../../../src/service/investigator.ts';
+import { startWire, type Wire } from '../../services/model-wire.ts';
+import { load } from '../config/problems.ts';
+import { requestOf, user } from '../models/requests.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hummingbird-investigator-'));
+const reader = createGitlabClient({
+  url: 'https://gitlab.example.com',
+  token: 'read',
+  timeoutMs: 1_000,
+  maxRequestsPerMinute: 60,
+});
+const RUN = { runId: '1', project: { id: 5, path: 'shop/checkout' }, mrIid: 7 };
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await startWire();
+});
+beforeEach(() => {
+  wire.reset();
+  wire.mock.on({}, { content: 'ok' });
+});
+afterAll(async () => {
+  await wire.close();
+  await reader.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('the model of an investigation', () => {
+  const claude = () => ({ provider: 'anthropic', model: 'claude', baseUrl: wire.url });
+  const own = () => ({ provider: 'openai', model: 'own', baseUrl: `${wire.url}/v1` });
+
+  test('is asked without a key where the configuration names none', async () => {
+    await ask([own()], { OPENAI_API_KEY: 'not-asked-for' });
+
+    expect(wire.last().path).toBe('/v1/chat/completions');
+    expect(wire.last().headers).not.toHaveProperty('authorization');
+  });
+
+  test('is asked with the key in the variable that the configuration names', async () => {
+    await ask([{ ...own(), apiKeyEnv: 'MY_KEY' }], { MY_KEY: 'secret' });
+
+    expect(wire.last().headers.authorization).toBe('Bearer secret');
+  });
+
+  test.each([
+    ['has its key', { ANTHROPIC_API_KEY: 'k' }, 'anthropic/claude'],
+    ['needs none', {}, 'openai/own'],
+  ])('is the first of the chain that %s', async (_which, env, name) => {
+    const { openModel } = await investigator([claude(), own()], env);
+
+    expect(openModel(RUN).name).toBe(name);
+  });
+
+  test('is missing if none of the chain can be used', async () => {
+    await expect(investigator([claude(), { ...own(), apiKeyEnv: 'MY_KEY' }], {})).rejects.toThrow(
+      'the key of claude, own is not in the environment',
+    );
+  });
+});
+
+async function ask(main: object[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { openModel } = await investigator(main, env);
+  await openModel(RUN).generate(requestOf([user('why?')]));
+}
+
+function investigator(main: object[], env: NodeJS.ProcessEnv) {
+  const config = load(JSON.stringify({ models: { main }, store: { kind: 'folder', dir: folder } }));
+  const secrets = readSecrets(config, {}, env);
+  return createInvestigator({ config, secrets, reader, log: pino({ level: 'silent' }), now: Date.now });
+}
