@@ -1,53 +1,59 @@
-import type { WarningKind } from './events.ts';
-import {
-  CONTEXT_WARNING,
-  CUT_OFF_NUDGE,
-  EMPTY_RESPONSE_NUDGE,
-  FINAL_TURN_WARNING,
-  ITERATION_WARNING,
-} from './prompts.ts';
+import type { Ending, WarningKind } from './events.ts';
+import { CONTEXT_WARNING, FINAL_TURN_WARNING, ITERATION_WARNING } from './prompts.ts';
 
-export interface BudgetLimits {
+export interface Limits {
   maxIterations: number;
   contextLimit: number;
+  /** How long a run may take before it must answer; for ever unless told. */
+  maxDurationMs?: number;
+}
+
+export interface Used {
+  /** Of the turn that is planned, from 1. */
+  iteration: number;
+  /** Of the request that is planned; 0 while compaction takes care of it. */
+  contextTokens: number;
+  durationMs: number;
 }
 
 /** At this share of a budget the model is asked to wrap up; at all of it, it gets one last turn without tools. */
 const SOFT = 0.8;
 
-const WORDS: Record<WarningKind, string> = {
-  iterations: ITERATION_WARNING,
-  context: CONTEXT_WARNING,
-  'final-turn': FINAL_TURN_WARNING,
-  'empty-response': EMPTY_RESPONSE_NUDGE,
-  'cut-off': CUT_OFF_NUDGE,
-};
+/** Why a turn is the last one. */
+export type LastTurn = { ending: Ending; reason: string };
 
 export interface TurnPlan {
-  isFinal: boolean;
+  last: LastTurn | null;
   warnings: WarningKind[];
-  /** The words for this request only; undefined when there is nothing to say. */
-  transient: string | undefined;
+  /** Words for this request only. */
+  words: string[];
 }
 
 /** What the next turn may do and is told, from what was used so far. */
-export function planTurn(
-  limits: BudgetLimits,
-  used: { iteration: number; contextTokens: number; nudge: 'empty-response' | 'cut-off' | null },
-): TurnPlan {
-  const isFinal = used.iteration >= limits.maxIterations || used.contextTokens >= limits.contextLimit;
-  const warnings: WarningKind[] = isFinal ? ['final-turn'] : softWarnings(limits, used);
-  if (used.nudge) warnings.push(used.nudge);
-  const transient = warnings.map((warning) => WORDS[warning]).join('\n\n');
-  return { isFinal, warnings, transient: transient || undefined };
+export function planTurn(limits: Limits, used: Used): TurnPlan {
+  const last = findLimit(limits, used);
+  if (last) return { last, warnings: ['final-turn'], words: [FINAL_TURN_WARNING] };
+  const plan: TurnPlan = { last, warnings: [], words: [] };
+  if (used.iteration >= SOFT * limits.maxIterations) {
+    plan.warnings.push('iterations');
+    plan.words.push(ITERATION_WARNING);
+  }
+  if (used.contextTokens >= SOFT * limits.contextLimit) {
+    plan.warnings.push('context');
+    plan.words.push(CONTEXT_WARNING);
+  }
+  return plan;
 }
 
-function softWarnings(
-  limits: BudgetLimits,
-  used: { iteration: number; contextTokens: number },
-): WarningKind[] {
-  const warnings: WarningKind[] = [];
-  if (used.iteration >= SOFT * limits.maxIterations) warnings.push('iterations');
-  if (used.contextTokens >= SOFT * limits.contextLimit) warnings.push('context');
-  return warnings;
+function findLimit({ maxIterations, contextLimit, maxDurationMs }: Limits, used: Used): LastTurn | null {
+  if (used.iteration >= maxIterations)
+    return { ending: 'iterations', reason: `all ${maxIterations} turns were used` };
+  if (used.contextTokens >= contextLimit)
+    return { ending: 'context', reason: 'the conversation reached its size limit' };
+  if (maxDurationMs !== undefined && used.durationMs >= maxDurationMs)
+    return {
+      ending: 'time',
+      reason: `the ${Math.round(maxDurationMs / 60_000)} minutes it may take were over`,
+    };
+  return null;
 }

@@ -5,10 +5,13 @@ import type { ModelEvent, Usage } from './model.ts';
 export type AgentEvent =
   | { type: 'turn-started'; iteration: number; maxIterations: number }
   | { type: 'text-delta' | 'thinking-delta'; text: string }
+  /** The arguments of a call while they are written, as JSON. */
+  | { type: 'call-delta'; name: string; text: string }
   | ModelEvent
   | { type: 'turn'; iteration: number; text: string; calls: ToolCall[]; usage: Usage; contextTokens: number }
   | { type: 'warning'; kind: WarningKind; iteration: number }
   | { type: 'tool-started'; call: ToolCall }
+  | { type: 'tool-progress'; call: ToolCall; text: string }
   | {
       type: 'tool-finished';
       call: ToolCall;
@@ -16,10 +19,26 @@ export type AgentEvent =
       result: Record<string, unknown>;
       durationMs: number;
     }
+  | { type: 'tool-refused'; call: ToolCall; reason: string }
+  /** The same calls came with the same results; `step` is how far the loop has gone about it. */
+  | { type: 'loop-detected'; call: ToolCall; step: 'refused' | 'dropped' | 'tools-off' }
+  /** An answer was not taken as the last word. */
+  | { type: 'sent-back'; reason: string }
+  /** The model can not take a conversation of this size. */
+  | { type: 'context-overflow'; reason: string }
+  | {
+      type: 'compaction';
+      how: 'pruned' | 'summarized' | 'truncated';
+      tokensBefore: number;
+      tokensAfter: number;
+    }
+  | { type: 'compaction-failed'; reason: string }
+  /** What a call besides the turns has used: a summary, a judgement. */
+  | { type: 'usage'; purpose: string; model: string; usage: Usage }
   | { type: 'checkpoint'; messages: number }
   | { type: 'ended'; ending: Ending; reason: string; usage: Usage; iterations: number };
 
-export type WarningKind = 'iterations' | 'context' | 'final-turn' | 'empty-response' | 'cut-off';
+export type WarningKind = 'iterations' | 'context' | 'final-turn' | 'nudge';
 
 export type Ending =
   /** The model was done. */
@@ -27,6 +46,8 @@ export type Ending =
   /** A budget was used up; the model was made to answer. */
   | 'iterations'
   | 'context'
+  | 'money'
+  | 'time'
   /** The model said nothing, however often it was asked. */
   | 'empty'
   /** Somebody told the run to stop. */

@@ -1,29 +1,37 @@
 // Ask the model, run its tools, save, until there is an answer.
-import { planTurn } from './budget.ts';
+import { type LastTurn, type Limits, planTurn, type TurnPlan } from './budget.ts';
+import type { Compaction } from './compaction.ts';
 import type { AgentEvent, Ending } from './events.ts';
-import type { AssistantMessage, Message, ToolCall, ToolMessage } from './messages.ts';
+import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks } from './hooks.ts';
+import type { AssistantMessage, Message } from './messages.ts';
+import { type Model, ModelError, type ModelTurn, type Usage } from './model.ts';
 import {
-  addUsage,
-  contextTokens,
-  type Model,
-  ModelError,
-  type ModelTurn,
-  NO_USAGE,
-  type Usage,
-} from './model.ts';
-import { NO_FINAL_RESPONSE } from './prompts.ts';
-import { streamTurn } from './stream-turn.ts';
+  CONTINUE_ANSWER,
+  CUT_OFF_NUDGE,
+  EMPTY_RESPONSE_NUDGE,
+  NO_FINAL_RESPONSE,
+  TOO_LONG_ANSWER_NUDGE,
+  toRefusal,
+  toSentBack,
+} from './prompts.ts';
+import { readTurn, withCalls } from './read-turn.ts';
+import { createRun, type Run, toView } from './run.ts';
+import { runTools } from './run-tools.ts';
+import { takeTurn } from './take-turn.ts';
 import type { Toolbox } from './toolbox.ts';
+import { whileRunning } from './while-running.ts';
 
-export interface LoopOptions {
+export interface LoopOptions extends Limits {
   model: Model;
   toolbox: Toolbox;
   system: string;
   /** The conversation so far, ending with what is to be answered. Grows in place. */
   messages: Message[];
-  maxIterations: number;
-  contextLimit: number;
   maxOutputTokens: number;
+  /** Makes room in a long conversation; without it, a long one has to come to its end. */
+  compaction?: Compaction;
+  /** Features that take part in the run, in their order. */
+  hooks?: readonly Hooks[];
   /** Saves the conversation; called only when every call has its result. */
   checkpoint: (messages: readonly Message[]) => Promise<void>;
   signal: AbortSignal;
@@ -44,159 +52,173 @@ export interface LoopResult {
 }
 
 const MAX_EMPTY_RETRIES = 2;
+const MAX_CONTINUATIONS = 3;
+const MAX_SENT_BACK = 3;
 
 export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
-  const progress: Progress = {
-    usage: NO_USAGE,
-    lastText: '',
-    contextTokens: 0,
-    iteration: 0,
-    models: new Set(),
-  };
-  const result = yield* iterate(options, progress);
+  const run = createRun(options);
+  let result: LoopResult;
+  try {
+    yield* whileRunning((report) => fireBeforeAgent(run.hooks, toView(run, report)));
+    result = yield* iterate(run);
+  } catch (error) {
+    result = endBroken(run, error);
+  }
   const { ending, reason, usage, iterations } = result;
   yield { type: 'ended', ending, reason, usage, iterations };
   return result;
 }
 
-interface Progress {
-  usage: Usage;
-  /** Text that came along with tool calls: the answer if there is no better one. */
-  lastText: string;
-  contextTokens: number;
-  iteration: number;
-  models: Set<string>;
-}
-
-async function* iterate(options: LoopOptions, progress: Progress): AsyncGenerator<AgentEvent, LoopResult> {
-  const { messages, maxIterations } = options;
-  let emptyResponses = 0;
-  let nudge: 'empty-response' | 'cut-off' | null = null;
-  try {
-    while (true) {
-      progress.iteration += 1;
-      const plan = planTurn(options, { ...progress, nudge });
-      yield { type: 'turn-started', iteration: progress.iteration, maxIterations };
-      for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: progress.iteration };
-
-      const turn = yield* takeTurn(options, plan, progress);
-      const { message } = turn;
-      const isCutOff = turn.stop === 'length' && message.toolCalls.length > 0;
-
-      if (message.content && (message.toolCalls.length === 0 || plan.isFinal)) {
-        messages.push(withoutCalls(message));
-        yield* save(options);
-        if (!plan.isFinal) return end(progress, 'answered', 'the model was done', message.content);
-        return endFinal(options, progress, message.content);
+async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
+  while (true) {
+    yield* makeRoom(run);
+    const plan = yield* startTurn(run);
+    const { turn, last } = yield* takeTurn(run, plan);
+    const reading = readTurn(turn, run.draft);
+    if (last) return yield* endLast(run, last, turn);
+    switch (reading.kind) {
+      case 'answer': {
+        const reason = yield* findObjection(run, reading.message.content);
+        if (reason === null) return yield* answer(run, reading.message, ['answered', 'the model was done']);
+        sendBack(run, reading.message.content, reason);
+        break;
       }
-      if (plan.isFinal) return endFinal(options, progress, progress.lastText);
-
-      if (message.toolCalls.length > 0 && !isCutOff) {
-        if (message.content) progress.lastText = message.content;
-        messages.push(message, ...(yield* runTools(options, message)));
-        yield* save(options);
-        emptyResponses = 0;
-        nudge = null;
-        continue;
-      }
-      // Neither text nor a call that may be executed: ask again, and save nothing of it.
-      emptyResponses += 1;
-      if (emptyResponses > MAX_EMPTY_RETRIES)
-        return end(progress, 'empty', 'the model gave no response', progress.lastText);
-      nudge = isCutOff ? 'cut-off' : 'empty-response';
+      case 'calls':
+        yield* act(run, reading.message);
+        break;
+      case 'cut-text':
+        if (run.continuations > MAX_CONTINUATIONS)
+          return yield* answer(run, toAnswer(reading.text), ['answered', 'the answer was cut off']);
+        continueAnswer(run, reading.text);
+        break;
+      default:
+        run.emptyResponses += 1;
+        if (run.emptyResponses > MAX_EMPTY_RETRIES) return end(run, 'empty', 'the model gave no response');
+        nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
     }
-  } catch (error) {
-    return endBroken(options, progress, error);
   }
 }
 
-async function* takeTurn(
-  { model, system, messages, toolbox, maxOutputTokens, signal }: LoopOptions,
-  plan: { isFinal: boolean; transient: string | undefined },
-  progress: Progress,
-): AsyncGenerator<AgentEvent, ModelTurn> {
-  signal.throwIfAborted();
-  const turn = yield* streamTurn(model, {
-    system,
-    messages,
-    tools: toolbox.definitions,
-    toolsDisabled: plan.isFinal,
-    ...(plan.transient !== undefined && { transient: plan.transient }),
-    maxOutputTokens,
-    signal,
+/** A long conversation is made shorter before it is sent. */
+async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
+  const { compaction } = run;
+  if (!compaction?.isDue(run.request())) return;
+  const isShorter = yield* whileRunning((report) =>
+    compaction.compact(run.messages, run.request(), toView(run, report)),
+  );
+  if (isShorter) yield* save(run);
+}
+
+async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
+  run.iteration += 1;
+  const plan = planTurn(run.limits, run.used());
+  yield { type: 'turn-started', iteration: run.iteration, maxIterations: run.limits.maxIterations };
+  for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
+  plan.words.push(...run.words.splice(0));
+  return plan;
+}
+
+/** Runs the calls that nobody objects to. One that is refused is as if it had never been made. */
+async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEvent, void> {
+  const { allowed, refusals } = yield* whileRunning(async (report) => {
+    const view = toView(run, report);
+    const allowed: typeof message.toolCalls = [];
+    const refusals: string[] = [];
+    for (const call of message.toolCalls) {
+      const reason = await fireBeforeTool(run.hooks, call, view);
+      if (reason === null) allowed.push(call);
+      else {
+        report({ type: 'tool-refused', call, reason });
+        refusals.push(toRefusal(call.name, reason));
+      }
+    }
+    return { allowed, refusals };
   });
-  progress.models.add(model.name);
-  progress.usage = addUsage(progress.usage, turn.usage);
-  progress.contextTokens = contextTokens(turn.usage);
-  yield {
-    type: 'turn',
-    iteration: progress.iteration,
-    text: turn.message.content,
-    calls: turn.message.toolCalls,
-    usage: turn.usage,
-    contextTokens: progress.contextTokens,
-  };
-  return { ...turn, message: withSize(turn, model.name) };
+  for (const words of refusals) nudge(run, words);
+  if (message.content) run.lastText = message.content;
+  if (allowed.length === 0) return;
+  const kept = withCalls(message, allowed);
+  const results = yield* runTools({ ...run, view: (report) => toView(run, report) }, allowed);
+  run.messages.push(kept, ...results);
+  run.draft = '';
+  run.emptyResponses = 0;
+  yield* save(run);
 }
 
-function withSize({ message, usage }: ModelTurn, model: string): AssistantMessage {
-  const tokens = contextTokens(usage) + usage.outputTokens;
-  // Not every server counts.
-  return tokens === 0 ? message : { ...message, size: { tokens, model } };
+/** A reason why this can not be the last word; null when it can. */
+async function* findObjection(run: Run, text: string): AsyncGenerator<AgentEvent, string | null> {
+  if (run.sentBack >= MAX_SENT_BACK) return null;
+  return yield* whileRunning((report) => fireAfterAgent(run.hooks, text, toView(run, report)));
 }
 
-async function* runTools(
-  { toolbox, signal }: LoopOptions,
+/** The answer stays the best there is, but the model has to go on; it sees its draft once more, nobody else does. */
+function sendBack(run: Run, text: string, reason: string): void {
+  run.sentBack += 1;
+  run.lastText = text;
+  run.draft = '';
+  run.pending.push({ type: 'sent-back', reason });
+  nudge(run, toSentBack(text, reason));
+}
+
+/** The text so far is sent back as the model's own, and asked to be continued. */
+function continueAnswer(run: Run, text: string): void {
+  run.lastText = text;
+  run.continuations += 1;
+  const isTooMuch = run.continuations > MAX_CONTINUATIONS;
+  run.draft = isTooMuch ? '' : text;
+  nudge(run, isTooMuch ? TOO_LONG_ANSWER_NUDGE : CONTINUE_ANSWER);
+}
+
+function nudge(run: Run, words: string): void {
+  run.words.push(words);
+  run.pending.push({ type: 'warning', kind: 'nudge', iteration: run.iteration + 1 });
+}
+
+/** Whatever came of the last turn, its text is the answer. */
+async function* endLast(
+  run: Run,
+  { ending, reason }: LastTurn,
+  { message }: ModelTurn,
+): AsyncGenerator<AgentEvent, LoopResult> {
+  const text = run.draft + message.content;
+  if (text === '') return end(run, ending, reason);
+  const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
+  return yield* answer(run, whole, [ending, reason]);
+}
+
+async function* answer(
+  run: Run,
   message: AssistantMessage,
-): AsyncGenerator<AgentEvent, ToolMessage[]> {
-  const answers: ToolMessage[] = [];
-  for (const call of message.toolCalls) {
-    signal.throwIfAborted();
-    yield { type: 'tool-started', call };
-    const start = performance.now();
-    const { result, isError } = await toolbox.execute(call, signal);
-    yield { type: 'tool-finished', call, isError, result, durationMs: Math.round(performance.now() - start) };
-    answers.push(toToolMessage(call, result, isError));
-  }
-  return answers;
+  [ending, reason]: [Ending, string],
+): AsyncGenerator<AgentEvent, LoopResult> {
+  run.messages.push(message);
+  run.lastText = message.content;
+  yield* save(run);
+  return end(run, ending, reason);
 }
 
-/** A call that will not be executed would be one without a result. */
-function withoutCalls(message: AssistantMessage): AssistantMessage {
-  if (message.toolCalls.length === 0) return message;
-  const { toolCalls: _calls, native: _native, ...rest } = message;
-  return { ...rest, toolCalls: [] };
+function toAnswer(content: string): AssistantMessage {
+  return { role: 'assistant', content, toolCalls: [] };
 }
 
-function toToolMessage(call: ToolCall, result: Record<string, unknown>, isError: boolean): ToolMessage {
-  return { role: 'tool', toolCallId: call.id, name: call.name, content: JSON.stringify(result), isError };
-}
-
-async function* save({ checkpoint, messages }: LoopOptions): AsyncGenerator<AgentEvent, void> {
+async function* save({ checkpoint, messages }: Run): AsyncGenerator<AgentEvent, void> {
   await checkpoint(messages);
   yield { type: 'checkpoint', messages: messages.length };
 }
 
-function end(progress: Progress, ending: Ending, reason: string, text: string): LoopResult {
+function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason: string): LoopResult {
   return {
-    text: text || NO_FINAL_RESPONSE,
+    text: lastText || NO_FINAL_RESPONSE,
     ending,
     reason,
-    usage: progress.usage,
-    iterations: progress.iteration,
-    models: [...progress.models],
+    usage,
+    iterations: iteration,
+    models: [...models],
   };
 }
 
-function endFinal({ maxIterations }: LoopOptions, progress: Progress, text: string): LoopResult {
-  return progress.iteration >= maxIterations
-    ? end(progress, 'iterations', `all ${maxIterations} turns were used`, text)
-    : end(progress, 'context', 'the conversation reached its size limit', text);
-}
-
-function endBroken({ signal }: LoopOptions, progress: Progress, error: unknown): LoopResult {
+function endBroken(run: Run, error: unknown): LoopResult {
   const message = error instanceof Error ? error.message : String(error);
-  if (signal.aborted) return { ...end(progress, 'stopped', message, progress.lastText), error };
-  const ending = error instanceof ModelError ? 'model-error' : 'unexpected-error';
-  return { ...end(progress, ending, message, progress.lastText), error };
+  if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
+  return { ...end(run, error instanceof ModelError ? 'model-error' : 'unexpected-error', message), error };
 }

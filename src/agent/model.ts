@@ -25,7 +25,10 @@ export interface ModelRequest {
   onEvent?: (event: ModelEvent) => void;
 }
 
-export type Delta = { kind: 'text' | 'thinking'; text: string };
+export type Delta =
+  | { kind: 'text' | 'thinking'; text: string }
+  /** A piece of a call's arguments, as JSON. */
+  | { kind: 'call'; name: string; text: string };
 
 export type ModelEvent =
   /** The same model is asked again after a wait; `attempt` is the one that failed, from 1. */

@@ -9,8 +9,16 @@ export interface Toolbox {
   readonly notes: string;
   /** What no call could read so far, in words for people. */
   gaps(): string[];
+  /** Whether it only reads, and may run at the same time as others that do. */
+  isParallel(name: string): boolean;
   /** Never throws for what the model did wrong or a source could not give: that is a result marked as error. */
-  execute(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome>;
+  execute(call: ToolCall, options: ToolOptions): Promise<ToolOutcome>;
+}
+
+export interface ToolOptions {
+  signal: AbortSignal;
+  /** Hears how far the call has come, in words for people. */
+  onProgress?: (text: string) => void;
 }
 
 export interface ToolOutcome {

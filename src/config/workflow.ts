@@ -18,6 +18,12 @@ export interface Workflow {
   /** Tokens the conversation may have before the model must answer. */
   contextLimit: number;
   maxOutputTokens: number;
+  /** After this it must answer. */
+  maxMinutes: number;
+  /** Share of the context limit at which older turns are summed up; 0 for never. */
+  compactAt: number;
+  /** What an answer must stand before it is published: nothing, cheap checks, or also a model that judges it. */
+  gate: 'off' | 'checks' | 'judge';
   prompt: string;
 }
 
@@ -31,6 +37,9 @@ const frontMatter = z.strictObject({
   max_iterations: z.int().min(1).max(500).default(50),
   context_limit: z.int().min(1_000).default(150_000),
   max_output_tokens: z.int().min(256).default(16_000),
+  max_minutes: z.number().positive().max(1_440).default(60),
+  compact_at: z.number().min(0).max(0.95).default(0.75),
+  gate: z.enum(['off', 'checks', 'judge']).default('checks'),
 });
 
 const INSTALLATION = join(import.meta.dirname, '../..');
@@ -54,6 +63,9 @@ export function loadWorkflow({ workflows }: Pick<Config, 'workflows'>, name: str
     maxIterations: parsed.data.max_iterations,
     contextLimit: parsed.data.context_limit,
     maxOutputTokens: parsed.data.max_output_tokens,
+    maxMinutes: parsed.data.max_minutes,
+    compactAt: parsed.data.compact_at,
+    gate: parsed.data.gate,
     prompt: prompt.trim(),
   };
 }

@@ -1,10 +1,13 @@
 // One run of the agent on a session: restore, sandbox, loop, save.
 import type { Logger } from 'pino';
+import { createCompaction } from '../agent/compaction.ts';
 import type { AgentEvent } from '../agent/events.ts';
+import { createGate } from '../agent/gate.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage, Message } from '../agent/messages.ts';
+import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
+import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
@@ -15,6 +18,7 @@ import {
   type SessionStore,
 } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import { createKeepFile } from './keep-file.ts';
 import { composeNote } from './note-text.ts';
 
 export interface Investigation {
@@ -37,11 +41,16 @@ export interface WorkflowText {
   maxIterations: number;
   contextLimit: number;
   maxOutputTokens: number;
+  maxMinutes: number;
+  compactAt: number;
+  gate: 'off' | 'checks' | 'judge';
 }
 
 export interface InvestigationDependencies {
   /** New for each run: a model remembers what of the conversation was cached, and to whom it fell back. */
   openModel: (run: ModelRun) => Model;
+  /** For summaries and judgements; null when none can be used. */
+  openSideModel: (run: ModelRun) => Model | null;
   store: SessionStore;
   sandboxes: SandboxProvider;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
@@ -81,8 +90,18 @@ export async function investigate(
     await restoreFiles(sandbox, session, log);
     const toolbox = deps.createToolbox(sandbox, mr);
     await store.saveContext(sessionId, { version: 1, messages });
+    const run = { runId, project, mrIid: mr.iid };
+    const side = deps.openSideModel(run);
+    const compaction = createCompaction({
+      contextLimit: workflow.contextLimit,
+      ratio: workflow.compactAt,
+      side,
+      keepFile: createKeepFile(sandbox),
+      archive: (cut) => store.saveHistory(sessionId, cut),
+    });
+    const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
-      model: deps.openModel({ runId, project, mrIid: mr.iid }),
+      model: deps.openModel(run),
       toolbox,
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
@@ -94,6 +113,9 @@ export async function investigate(
       maxIterations: workflow.maxIterations,
       contextLimit: workflow.contextLimit,
       maxOutputTokens: workflow.maxOutputTokens,
+      maxDurationMs: workflow.maxMinutes * 60_000,
+      ...(workflow.compactAt > 0 && { compaction }),
+      hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
       checkpoint: (all) => store.saveContext(sessionId, { version: 1, messages: [...all] }),
       signal,
     });
@@ -135,7 +157,7 @@ function toMessages(session: Session | null, { project, mr, sessionId, question 
   const messages: Message[] = session?.context.messages ?? [{ role: 'user', content: JSON.stringify(event) }];
   if (!question) return messages;
   // Asked before and neither answered nor the last thing asked: something else came between, so it is asked again.
-  const lastAsked = messages.findLast((message) => message.role === 'user');
+  const lastAsked = messages.findLast(isQuestion);
   const isOpen = lastAsked?.noteId === question.noteId || findAnswer(messages, question.noteId) !== null;
   if (!isOpen) messages.push({ role: 'user', content: question.text, noteId: question.noteId });
   return messages;
@@ -143,11 +165,15 @@ function toMessages(session: Session | null, { project, mr, sessionId, question 
 
 /** The answer to this note, or to the event itself: the last word before somebody asked something else. */
 function findAnswer(messages: Message[], noteId: number | undefined): AssistantMessage | null {
-  const asked = messages.findLastIndex((message) => message.role === 'user' && message.noteId === noteId);
+  const asked = messages.findLastIndex((message) => isQuestion(message) && message.noteId === noteId);
   if (asked === -1) return null;
-  const following = messages.findIndex((message, index) => index > asked && message.role === 'user');
+  const following = messages.findIndex((message, index) => index > asked && isQuestion(message));
   const last = messages[(following === -1 ? messages.length : following) - 1];
   return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
+}
+
+function isQuestion(message: Message): message is UserMessage {
+  return message.role === 'user' && !message.isSummary;
 }
 
 function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {

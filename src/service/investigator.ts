@@ -33,8 +33,11 @@ export async function createInvestigator(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
   const chain = usableModels(options, workflow);
+  const sideChain = withKeys(config.models.side, options.secrets);
   return {
     openModel: () => openChain(chain),
+    // Without a model of their own, side calls go to the main chain.
+    openSideModel: () => openChain(sideChain.length > 0 ? sideChain : chain),
     store: await openStore(config),
     sandboxes: openSandboxes(config),
     createToolbox: (sandbox, mr) =>
@@ -58,15 +61,19 @@ function usableModels(
   if (wanted !== null && !config.models.main.some(isWanted))
     throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
   const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
-  const usable = chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
-    const apiKey = apiKeyEnv === undefined ? '' : secrets.modelKeys.get(apiKeyEnv);
-    return apiKey === undefined ? [] : [{ provider, model, apiKey, baseUrl }];
-  });
+  const usable = withKeys(chain, secrets);
   if (usable.length === 0)
     throw new PermanentError(
       `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
     );
   return usable;
+}
+
+function withKeys(chain: Config['models']['main'], { modelKeys }: Pick<Secrets, 'modelKeys'>): ModelSpec[] {
+  return chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
+    const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
+    return apiKey === undefined ? [] : [{ provider, model, apiKey, baseUrl }];
+  });
 }
 
 async function openStore({ store }: Config): Promise<SessionStore> {

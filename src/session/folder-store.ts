@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PermanentError } from '../errors.ts';
@@ -37,6 +37,14 @@ export function openFolderStore({ dir }: FolderStoreOptions): SessionStore {
         meta,
         openArchive: () => openIfThere(join(folder, 'sandbox.tar.gz' satisfies FileName)),
       };
+    },
+
+    async saveHistory(id, messages) {
+      const folder = join(folderOf(root, id), 'history');
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const number = (await readdir(folder)).filter((name) => name.endsWith('.json')).length + 1;
+      const file = join(folder, `${number.toString().padStart(4, '0')}.json`);
+      await replaceFile(file, JSON.stringify({ version: 1, messages }));
     },
 
     async setAside(id) {

@@ -10,7 +10,12 @@ const toolCall = z.looseObject({
 });
 
 const message = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.literal('user'), content: z.string(), noteId: z.exactOptional(z.number()) }),
+  z.looseObject({
+    role: z.literal('user'),
+    content: z.string(),
+    noteId: z.exactOptional(z.number()),
+    isSummary: z.exactOptional(z.literal(true)),
+  }),
   z.looseObject({
     role: z.literal('assistant'),
     content: z.string(),

@@ -10,6 +10,8 @@ export interface SessionStore {
   saveMeta(id: string, meta: SessionMeta): Promise<void>;
   /** Replaces the archive with what the stream gives; whole or not at all. */
   saveArchive(id: string, archive: Readable): Promise<void>;
+  /** Keeps turns that were cut out of the conversation, under `history/`. */
+  saveHistory(id: string, messages: readonly Message[]): Promise<void>;
   /** Takes what can not be used out of the way, so that nothing is written over it. */
   setAside(id: string): Promise<void>;
   /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */

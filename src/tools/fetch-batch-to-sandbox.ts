@@ -24,11 +24,15 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
     },
   };
 
-  return createTool(declaration, async ({ requests }, signal) => {
+  return createTool(declaration, async ({ requests }, signal, onProgress) => {
+    let done = 0;
     const fetchOne = async (request: FetchRequest, index: number) => {
       signal.throwIfAborted();
       refuseSamePath(requests, index);
-      return fetch(request, signal);
+      const saved = await fetch(request, signal);
+      done += 1;
+      onProgress(`${done} of ${requests.length}: ${saved.saved_to}, ${saved.bytes} bytes`);
+      return saved;
     };
     const settled = await settleAll(requests, maxParallel, fetchOne);
     signal.throwIfAborted();

@@ -19,6 +19,8 @@ export type Fetch = (request: FetchRequest, signal: AbortSignal) => Promise<Save
 
 export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)$/);
+  /** Paths that are being written: two calls at the same time must not write into one file. */
+  const busy = new Set<string>();
 
   return async ({ tool: name, args = {}, path: wanted }, signal) => {
     const tool = sourceTools.find((one) => one.name === name);
@@ -27,7 +29,10 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     const answer = await readSource(tool, args, signal);
     try {
       const saved_to = path ?? (await toDefaultPath(name, answer));
-      return { saved_to, bytes: await sandbox.writeFile(saved_to, toContent(answer)) };
+      if (busy.has(saved_to)) throw new ToolError(`${saved_to} is just being written by another call`);
+      busy.add(saved_to);
+      const writing = sandbox.writeFile(saved_to, toContent(answer)).finally(() => busy.delete(saved_to));
+      return { saved_to, bytes: await writing };
     } finally {
       if (answer.kind === 'stream') answer.body.destroy();
     }

@@ -29,6 +29,7 @@ function declare({ commandTimeoutMs, maxCommandTimeoutMs, maxInlineBytes, maxOut
   const maxSeconds = Math.floor(maxCommandTimeoutMs / 1000);
   return {
     name: 'sandbox_exec',
+    runsAlone: true,
     description: [
       'Runs a command with `sh -c` in the sandbox, where fetched files are. It has no network and no secrets;',
       'grep, sed, awk, jq, sort, head, tail, diff, tar are there. Files stay from one command to the next.',

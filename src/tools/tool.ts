@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolDefinition } from '../agent/model.ts';
+import type { ToolOptions } from '../agent/toolbox.ts';
 import { ToolError } from './tool-error.ts';
 
 /** A tool as the toolbox holds it: what its arguments are, only the tool itself knows. */
@@ -7,8 +8,9 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** `gitlab_get_job_log {"job_id":123}` */
   readonly rightCall: string;
+  readonly runsAlone: boolean;
   /** Throws `ToolError` for what the model should hear. */
-  call(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>>;
+  call(args: unknown, options: ToolOptions): Promise<Record<string, unknown>>;
 }
 
 /** The one place where a tool is declared: for the model, for the check and for the types. */
@@ -18,17 +20,25 @@ export interface Declaration<Args> {
   schema: z.ZodType<Args>;
   /** Shown after a wrong call; made from the schema unless told. */
   example?: Record<string, unknown>;
+  /** It may change what others see, so nothing runs beside it. Left out: it only reads, or writes its own file. */
+  runsAlone?: boolean;
 }
 
 export function createTool<Args>(
   declaration: Declaration<Args>,
-  run: (args: Args, signal: AbortSignal) => Promise<Record<string, unknown>>,
+  run: (
+    args: Args,
+    signal: AbortSignal,
+    onProgress: (text: string) => void,
+  ) => Promise<Record<string, unknown>>,
 ): Tool {
-  const { name, description, schema } = declaration;
+  const { name, description, schema, runsAlone = false } = declaration;
   return {
     definition: { name, description, inputSchema: toInputSchema(schema) },
     rightCall: toRightCall(declaration),
-    call: async (args, signal) => run(checkArguments(declaration, args), signal),
+    runsAlone,
+    call: async (args, { signal, onProgress = () => undefined }) =>
+      run(checkArguments(declaration, args), signal, onProgress),
   };
 }
 

@@ -44,12 +44,14 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
     definitions: [...tools.values()].map(({ definition }) => definition),
     notes: toNotes(sources),
     gaps: gaps.list,
-    async execute({ name, arguments: args }, signal) {
+    isParallel: (name) => tools.get(name)?.runsAlone === false,
+    async execute({ name, arguments: args }, options) {
+      const { signal } = options;
       signal.throwIfAborted();
       try {
         const tool = tools.get(name);
         if (!tool) throw toUnknownTool(name, [...tools.values()]);
-        return { result: await tool.call(args, signal), isError: false };
+        return { result: await tool.call(args, options), isError: false };
       } catch (error) {
         signal.throwIfAborted();
         return { result: toErrorResult(name, error), isError: true };

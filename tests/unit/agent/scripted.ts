@@ -58,7 +58,8 @@ export function scriptedTools(
     definitions: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
     notes: 'Look well.',
     gaps: () => [],
-    async execute(call, signal) {
+    isParallel: () => false,
+    async execute(call, { signal }) {
       executed.push(call);
       const result = await answer(call, signal);
       return { result, isError: 'error' in result };

@@ -29,6 +29,9 @@ describe('a workflow', () => {
       maxIterations: 7,
       contextLimit: 150_000,
       maxOutputTokens: 16_000,
+      maxMinutes: 60,
+      compactAt: 0.75,
+      gate: 'checks',
       prompt: 'Do it.',
     });
   });

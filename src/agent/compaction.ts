@@ -1,0 +1,145 @@
+// Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
+import { estimateTokens } from './estimate.ts';
+import { bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
+import type { RunView } from './hooks.ts';
+import type { Message } from './messages.ts';
+import type { Model, ModelRequest } from './model.ts';
+import { type KeepFile, pruneResults } from './prune.ts';
+import { listTurns, summarize, toNotes, toSummaryMessage } from './summarize.ts';
+
+export interface Compaction {
+  /** False once it could not make enough room: then the budget of the context applies. */
+  mayHelp(): boolean;
+  isDue(request: ModelRequest): boolean;
+  /** Changes the messages in place, all at once; false when they could not be made shorter. */
+  compact(messages: Message[], request: ModelRequest, run: RunView): Promise<boolean>;
+}
+
+export interface CompactionOptions {
+  contextLimit: number;
+  /** Share of the limit at which it is time. */
+  ratio: number;
+  /** Writes the summaries; without one, what is cut is only listed. */
+  side: Model | null;
+  keepFile: KeepFile;
+  /** Keeps what is cut, whole. */
+  archive: (cut: readonly Message[]) => Promise<void>;
+}
+
+/** How much of the limit the end of the conversation may have that is left as it is; less with each pass. */
+const TAIL_SHARES = [0.25, 0.12, 0.05];
+/** How far below the ratio it should come, so that it lasts for a while. */
+const SLACK = 0.7;
+const BYTES_PER_TOKEN = 4;
+
+export function createCompaction(options: CompactionOptions): Compaction {
+  const { contextLimit, ratio } = options;
+  const threshold = ratio * contextLimit;
+  const state: State = { notesFiles: [], isExhausted: false, cannotSummarize: options.side === null };
+  return {
+    mayHelp: () => !state.isExhausted,
+    isDue: (request) => !state.isExhausted && sizeOf(request) >= threshold,
+    async compact(messages, request, run) {
+      // As a model counted it, if one has: its tokens may be longer or shorter than we think.
+      const tokensBefore = sizeOf(request);
+      const bytesPerToken = frameBytes(request, messages) / tokensBefore;
+      const toTokens = (all: readonly Message[]): number => frameBytes(request, all) / bytesPerToken;
+      const notesFile = await options.keepFile('notes.md', toNotes(messages));
+      if (notesFile !== null) state.notesFiles.push(notesFile);
+      let shorter = withoutSizes(messages);
+      let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
+      for (const share of TAIL_SHARES) {
+        const parts = split(shorter, share * contextLimit * bytesPerToken);
+        const pruned = await pruneResults(parts.middle, options.keepFile);
+        shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
+        if (toTokens(shorter) <= threshold * SLACK) break;
+        const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
+        if (cut) ({ messages: shorter, how } = cut);
+        if (toTokens(shorter) <= threshold) break;
+      }
+      const tokensAfter = Math.ceil(toTokens(shorter));
+      state.isExhausted = tokensAfter > threshold;
+      if (tokensAfter >= tokensBefore) {
+        run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
+        return false;
+      }
+      await options.archive(messages);
+      messages.splice(0, messages.length, ...shorter);
+      run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
+      return true;
+    },
+  };
+}
+
+interface State {
+  /** What the turns had brought before they were cut; they survive in the sandbox. */
+  notesFiles: string[];
+  isExhausted: boolean;
+  /** A summary that failed once is not tried again. */
+  cannotSummarize: boolean;
+}
+
+interface Parts {
+  head: Group;
+  middle: Group[];
+  tail: Message[];
+}
+
+/** Head and tail stay as they are. */
+function split(messages: readonly Message[], tailBytes: number): Parts {
+  const [head = [], ...rest] = toGroups(messages);
+  const tail = takeTail(rest, tailBytes);
+  return { head, middle: rest.slice(0, rest.length - tail.length), tail: tail.flat() };
+}
+
+/** Questions and answers stay, in their order; what was done in between becomes a summary. */
+async function cutMiddle(
+  { head, middle, pruned, tail }: Parts & { pruned: Group[] },
+  { options, state, run }: { options: CompactionOptions; state: State; run: RunView },
+): Promise<{ messages: Message[]; how: 'summarized' | 'truncated' } | null> {
+  const done = middle.filter(hasCalls);
+  if (done.length === 0) return null;
+  const said = pruned.filter((group) => !hasCalls(group) && !isSummary(group)).flat();
+  const previous = middle.findLast(isSummary)?.[0]?.content ?? null;
+  const summary = state.cannotSummarize ? null : await trySummary(done, previous, { options, state, run });
+  const text = summary ?? listTurns(done, previous);
+  return {
+    messages: [...head, toSummaryMessage(text, state.notesFiles), ...said, ...tail],
+    how: summary === null ? 'truncated' : 'summarized',
+  };
+}
+
+async function trySummary(
+  groups: Group[],
+  previous: string | null,
+  { options, state, run }: { options: CompactionOptions; state: State; run: RunView },
+): Promise<string | null> {
+  if (!options.side) return null;
+  const maxChars = options.contextLimit * 2;
+  try {
+    const summary = await summarize(groups, { side: options.side, previous, maxChars }, run);
+    if (summary === null) run.report({ type: 'compaction-failed', reason: 'the summary was no gain' });
+    state.cannotSummarize = summary === null;
+    return summary;
+  } catch (error) {
+    run.signal.throwIfAborted();
+    state.cannotSummarize = true;
+    run.report({ type: 'compaction-failed', reason: error instanceof Error ? error.message : String(error) });
+    return null;
+  }
+}
+
+function isSummary([first]: Group): boolean {
+  return first?.role === 'user' && first.isSummary === true;
+}
+
+function sizeOf(request: ModelRequest): number {
+  // Whoever asks next is the one that has counted last, or soon will.
+  const counted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
+  const model = counted?.role === 'assistant' ? (counted.size?.model ?? '') : '';
+  return estimateTokens(request, { model, bytesPerToken: BYTES_PER_TOKEN });
+}
+
+function frameBytes({ system, tools }: ModelRequest, messages: readonly Message[]): number {
+  return Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools)) + bytesOf(messages);
+}

@@ -1,0 +1,81 @@
+// Whether an answer may be the last word.
+import type { Hooks, RunView } from './hooks.ts';
+import type { Model } from './model.ts';
+import { JUDGE_SYSTEM_PROMPT } from './prompts.ts';
+import { askSide } from './side-call.ts';
+
+export interface GateOptions {
+  /** Judges whether the answer reflects the tool results; without one there are only the cheap checks. */
+  judge: Model | null;
+}
+
+const MAX_OBJECTIONS = 2;
+const PREVIEWS = 8;
+const PREVIEW_CHARS = 280;
+const MAX_PROMISE_CHARS = 400;
+const MAX_VERDICT_TOKENS = 200;
+
+/** Sends an answer back that is none, at most twice. */
+export function createGate({ judge }: GateOptions): Hooks {
+  const previews: string[] = [];
+  let objections = 0;
+  return {
+    afterTool({ name }, { result }) {
+      previews.push(`${name}: ${JSON.stringify(result).slice(0, PREVIEW_CHARS)}`);
+      if (previews.length > PREVIEWS) previews.shift();
+      return undefined;
+    },
+    async afterAgent(answer, run) {
+      if (objections >= MAX_OBJECTIONS) return undefined;
+      const objection =
+        findCheapObjection(answer, run, objections) ??
+        (judge && (await askJudge(judge, answer, previews, run)));
+      if (!objection) return undefined;
+      objections += 1;
+      return { sendBack: objection };
+    },
+  };
+}
+
+function findCheapObjection(answer: string, run: RunView, objections: number): string | null {
+  if (isPromise(answer))
+    return 'It only says what you are going to do. Do it now, then write what you found.';
+  // A reply may need no tools, a first answer does; but it may be right all the same, so once is enough.
+  const isFirst = run.messages.every(({ role }) => role === 'user');
+  if (isFirst && objections === 0)
+    return 'You have not looked at anything yet. Investigate with your tools, or repeat your answer if there is nothing to look at.';
+  return null;
+}
+
+/** Short, and at its end an announcement; what it announces was never done. */
+function isPromise(answer: string): boolean {
+  const text = answer.trim();
+  if (text.length > MAX_PROMISE_CHARS) return false;
+  const lastSentence = text.split(/(?<=[.!?…:])\s+/).at(-1) ?? '';
+  return /^(?:(?:ok(?:ay)?|sure|now|next|first|then|so)\b[,.!]?\s*)*(?:let me|let's|i'll|i will|i am going to|i'm going to|i need to|i should)\b/i.test(
+    lastSentence,
+  );
+}
+
+/** By intent, not by phrases. A judge that can not be asked does not hold anything up. */
+async function askJudge(
+  judge: Model,
+  answer: string,
+  previews: readonly string[],
+  run: RunView,
+): Promise<string | null> {
+  try {
+    const verdict = await askSide(judge, 'judgement', run, {
+      system: JUDGE_SYSTEM_PROMPT,
+      prompt: ['<tool-results>', ...previews, '</tool-results>', '<answer>', answer, '</answer>'].join('\n'),
+      maxOutputTokens: MAX_VERDICT_TOKENS,
+    });
+    const [, reason] = /^\s*CONTINUE:\s*([\s\S]*)/i.exec(verdict) ?? [];
+    return reason === undefined
+      ? null
+      : reason.trim() || 'The answer does not reflect what the tools have shown.';
+  } catch {
+    run.signal.throwIfAborted();
+    return null;
+  }
+}

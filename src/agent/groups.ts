@@ -1,0 +1,43 @@
+import type { Message } from './messages.ts';
+
+/** Messages that belong together: a call is never parted from its results. */
+export type Group = Message[];
+
+export function toGroups(messages: readonly Message[]): Group[] {
+  const groups: Group[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') groups.at(-1)?.push(message);
+    else groups.push([message]);
+  }
+  return groups;
+}
+
+/** Turns in which tools were called; the rest is what people asked and were answered. */
+export function hasCalls([first]: Group): boolean {
+  return first?.role === 'assistant' && first.toolCalls.length > 0;
+}
+
+export function bytesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
+}
+
+/** The last groups that have at most so many bytes together; one at least. */
+export function takeTail(groups: readonly Group[], maxBytes: number): Group[] {
+  const tail: Group[] = [];
+  let bytes = 0;
+  for (const group of groups.toReversed()) {
+    bytes += bytesOf(group);
+    if (tail.length > 0 && bytes > maxBytes) break;
+    tail.unshift(group);
+  }
+  return tail;
+}
+
+/** What a model has counted holds only as long as nothing before it is changed. */
+export function withoutSizes(messages: readonly Message[]): Message[] {
+  return messages.map((message) => {
+    if (message.role !== 'assistant' || message.size === undefined) return message;
+    const { size: _, ...rest } = message;
+    return rest;
+  });
+}

@@ -1,0 +1,108 @@
+// Notices when the model goes in circles: the same calls, the same results, over and over.
+import { createHash } from 'node:crypto';
+import { type Group, hasCalls, toGroups } from './groups.ts';
+import type { Hooks } from './hooks.ts';
+import type { Message, ToolCall } from './messages.ts';
+import { FINAL_TURN_WARNING } from './prompts.ts';
+import type { ToolOutcome } from './toolbox.ts';
+
+/** So often a call may bring the same result before it is refused. */
+const MAX_SAME = 3;
+/** Only what happened lately counts: looking at a file again after a while is no circle. */
+const WINDOW = 24;
+/** Refusals after which the repeats are taken out of the request, and after which the tools are. */
+const DROP_AFTER = 2;
+const TOOLS_OFF_AFTER = 4;
+
+/**
+ * Step by step: the call is refused with a reason; the repeats are no longer shown to the model, which else goes on
+ * imitating them; at last there are no tools. Results that differ are no repeats, so polling is free to go on.
+ */
+export function createRepeatGuard(): Hooks {
+  const executed: { call: string; result: string }[] = [];
+  let refusals = 0;
+  return {
+    beforeTool(call, run) {
+      const key = toKey(call);
+      if (!isRepeat(executed, key)) return undefined;
+      refusals += 1;
+      run.report({ type: 'loop-detected', call, step: toStep(refusals) });
+      return {
+        refuse: `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`,
+      };
+    },
+    afterTool(call, outcome) {
+      executed.push({ call: toKey(call), result: toResult(outcome) });
+      if (executed.length > WINDOW) executed.shift();
+      return undefined;
+    },
+    beforeModel(request) {
+      if (refusals < DROP_AFTER) return undefined;
+      const messages = dropRepeats(request.messages);
+      if (refusals < TOOLS_OFF_AFTER) return { request: { ...request, messages } };
+      const transient = [request.transient, FINAL_TURN_WARNING].filter(Boolean).join('\n\n');
+      return { request: { ...request, messages, transient, toolsDisabled: true } };
+    },
+  };
+}
+
+function toStep(refusals: number): 'refused' | 'dropped' | 'tools-off' {
+  if (refusals < DROP_AFTER) return 'refused';
+  return refusals < TOOLS_OFF_AFTER ? 'dropped' : 'tools-off';
+}
+
+/** Its last results were all the same, whatever else was called in between. */
+function isRepeat(executed: readonly { call: string; result: string }[], key: string): boolean {
+  const results = executed.filter(({ call }) => call === key).slice(-MAX_SAME);
+  return results.length === MAX_SAME && results.every(({ result }) => result === results[0]?.result);
+}
+
+/** Of turns that are alike in calls and results the first one stays. */
+function dropRepeats(messages: readonly Message[]): Message[] {
+  const seen = new Set<string>();
+  return toGroups(messages)
+    .filter((group) => {
+      if (!hasCalls(group)) return true;
+      const key = toGroupKey(group);
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    })
+    .flat();
+}
+
+function toGroupKey(group: Group): string {
+  return digest(
+    group.map((message) => {
+      if (message.role === 'assistant') return message.toolCalls.map(toKey);
+      return message.role === 'tool' ? toComparable(message.content) : '';
+    }),
+  );
+}
+
+function toKey({ name, arguments: args }: ToolCall): string {
+  return digest([name, sortKeys(args)]);
+}
+
+function toResult({ result }: ToolOutcome): string {
+  return digest(toComparable(JSON.stringify(result)));
+}
+
+/** The same output is spilled to a new file each time. */
+function toComparable(text: string): string {
+  return text.replace(/\/tmp\/_out\/\d+\.txt/g, '/tmp/_out/N.txt');
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  );
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}

@@ -1,0 +1,66 @@
+import type { AgentEvent } from './events.ts';
+import { fireAfterTool, type Hooks, type RunView } from './hooks.ts';
+import type { ToolCall, ToolMessage } from './messages.ts';
+import type { Toolbox } from './toolbox.ts';
+import { untilAborted, whileRunning } from './while-running.ts';
+
+const MAX_PARALLEL = 6;
+
+export interface ToolRun {
+  toolbox: Toolbox;
+  hooks: readonly Hooks[];
+  signal: AbortSignal;
+  view: (report: RunView['report']) => RunView;
+}
+
+/** All calls of a turn: those that only read together, commands one after the other, results in the calls' order. */
+export async function* runTools(
+  run: ToolRun,
+  calls: readonly ToolCall[],
+): AsyncGenerator<AgentEvent, ToolMessage[]> {
+  return yield* whileRunning(async (report) => {
+    const results: ToolMessage[] = [];
+    for (const batch of toBatches(run.toolbox, calls))
+      results.push(...(await runTogether(batch, (call) => runTool(run, call, report))));
+    return results;
+  });
+}
+
+/** A command waits for what was asked before it, and what comes after waits for the command. */
+function toBatches(toolbox: Toolbox, calls: readonly ToolCall[]): ToolCall[][] {
+  const batches: ToolCall[][] = [];
+  let isOpen = false;
+  for (const call of calls) {
+    const isParallel = toolbox.isParallel(call.name);
+    if (isParallel && isOpen) batches.at(-1)?.push(call);
+    else batches.push([call]);
+    isOpen = isParallel;
+  }
+  return batches;
+}
+
+async function runTogether<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const next = async (): Promise<void> => {
+    for (const [index, item] of waiting) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: MAX_PARALLEL }, next));
+  return results;
+}
+
+async function runTool(
+  { toolbox, hooks, signal, view }: ToolRun,
+  call: ToolCall,
+  report: RunView['report'],
+): Promise<ToolMessage> {
+  signal.throwIfAborted();
+  report({ type: 'tool-started', call });
+  const start = performance.now();
+  const onProgress = (text: string): void => report({ type: 'tool-progress', call, text });
+  const executed = await untilAborted(toolbox.execute(call, { signal, onProgress }), signal);
+  const { result, isError } = await fireAfterTool(hooks, call, executed, view(report));
+  const durationMs = Math.round(performance.now() - start);
+  report({ type: 'tool-finished', call, isError, result, durationMs });
+  return { role: 'tool', toolCallId: call.id, name: call.name, content: JSON.stringify(result), isError };
+}

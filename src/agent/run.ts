@@ -1,0 +1,87 @@
+// What a run remembers from turn to turn, beside the conversation itself.
+import type { Limits, Used } from './budget.ts';
+import { estimateTokens } from './estimate.ts';
+import type { AgentEvent } from './events.ts';
+import type { Hooks, RunView } from './hooks.ts';
+import type { LoopOptions } from './loop.ts';
+import type { Message } from './messages.ts';
+import { addUsage, type ModelRequest, NO_USAGE, type Usage } from './model.ts';
+
+/** Of text that no model has counted yet. */
+export const BYTES_PER_TOKEN = 4;
+
+export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
+  limits: Limits;
+  hooks: readonly Hooks[];
+  usage: Usage;
+  models: Set<string>;
+  iteration: number;
+  /** The answer if there is no better one. */
+  lastText: string;
+  /** Text of an answer that the output limit has cut off and the model is to continue. */
+  draft: string;
+  continuations: number;
+  emptyResponses: number;
+  sentBack: number;
+  /** What the model is told with the next request only. */
+  words: string[];
+  /** Events that could not be yielded where they happened. */
+  pending: AgentEvent[];
+  /** What would be sent now. */
+  request(words?: readonly string[]): ModelRequest;
+  used(): Used;
+}
+
+export function createRun({ maxIterations, contextLimit, maxDurationMs, ...options }: LoopOptions): Run {
+  const startedAt = performance.now();
+  const run: Run = {
+    ...options,
+    limits: { maxIterations, contextLimit, ...(maxDurationMs !== undefined && { maxDurationMs }) },
+    hooks: options.hooks ?? [],
+    usage: NO_USAGE,
+    models: new Set(),
+    iteration: 0,
+    lastText: '',
+    draft: '',
+    continuations: 0,
+    emptyResponses: 0,
+    sentBack: 0,
+    words: [],
+    pending: [],
+    request: (words = []) => ({
+      system: options.system,
+      messages: withDraft(options.messages, run.draft),
+      tools: options.toolbox.definitions,
+      toolsDisabled: false,
+      ...(words.length > 0 && { transient: words.join('\n\n') }),
+      maxOutputTokens: options.maxOutputTokens,
+      signal: options.signal,
+    }),
+    used: () => ({
+      iteration: run.iteration,
+      contextTokens: options.compaction?.mayHelp() ? 0 : sizeOf(run),
+      durationMs: performance.now() - startedAt,
+    }),
+  };
+  return run;
+}
+
+export function toView(run: Run, report: RunView['report']): RunView {
+  return {
+    messages: run.messages,
+    iteration: run.iteration,
+    signal: run.signal,
+    report,
+    spend: (usage) => {
+      run.usage = addUsage(run.usage, usage);
+    },
+  };
+}
+
+function sizeOf(run: Run): number {
+  return estimateTokens(run.request(), { model: run.model.name, bytesPerToken: BYTES_PER_TOKEN });
+}
+
+function withDraft(messages: readonly Message[], draft: string): readonly Message[] {
+  return draft === '' ? messages : [...messages, { role: 'assistant', content: draft, toolCalls: [] }];
+}

@@ -1,0 +1,86 @@
+import { bytesOf, type Group } from './groups.ts';
+import type { RunView } from './hooks.ts';
+import type { Message, UserMessage } from './messages.ts';
+import type { Model } from './model.ts';
+import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from './prompts.ts';
+import { filesOf } from './prune.ts';
+import { askSide } from './side-call.ts';
+
+const MAX_SUMMARY_TOKENS = 4_000;
+const MAX_RESULT_CHARS = 1_500;
+const MAX_LIST_CHARS = 4_000;
+
+export interface SummaryOptions {
+  side: Model;
+  /** An earlier summary is brought up to date, not written anew. */
+  previous: string | null;
+  /** Of the text that is summarized. */
+  maxChars: number;
+}
+
+/** What these turns have brought, in a fixed form; null when a summary would not be shorter. Throws what the model throws. */
+export async function summarize(
+  groups: readonly Group[],
+  { side, previous, maxChars }: SummaryOptions,
+  run: RunView,
+): Promise<string | null> {
+  const told = toNotes(groups.flat());
+  const parts = [
+    ...(previous === null ? [] : ['<earlier-summary>', previous, '</earlier-summary>']),
+    '<turns>',
+    cutMiddle(told, maxChars),
+    '</turns>',
+  ];
+  const summary = await askSide(side, 'summary', run, {
+    system: SUMMARY_SYSTEM_PROMPT,
+    prompt: parts.join('\n'),
+    maxOutputTokens: MAX_SUMMARY_TOKENS,
+  });
+  const isWhole = SUMMARY_HEADINGS.every((heading) => summary.includes(heading));
+  return isWhole && Buffer.byteLength(summary) < bytesOf(groups.flat()) ? summary : null;
+}
+
+/** All that was said and done, results only as far as they are not long. */
+export function toNotes(messages: readonly Message[]): string {
+  return messages.map(toText).join('\n');
+}
+
+/** What was done, without a model: the calls and where their results are. */
+export function listTurns(groups: readonly Group[], previous: string | null): string {
+  const calls = groups.flat().flatMap((message) => {
+    if (message.role === 'assistant' && message.content) return [`- said: ${shorten(message.content, 300)}`];
+    if (message.role !== 'tool') return [];
+    const files = filesOf(message).join(', ');
+    return [`- ${message.name}${files === '' ? '' : `, its result is in ${files}`}`];
+  });
+  return [previous ?? '', 'Turns that were cut:', cutMiddle(calls.join('\n'), MAX_LIST_CHARS)]
+    .join('\n')
+    .trim();
+}
+
+export function toSummaryMessage(summary: string, notesFiles: readonly string[]): UserMessage {
+  const where = notesFiles.length === 0 ? '' : ` Notes on all of them are in ${notesFiles.join(', ')}.`;
+  return {
+    role: 'user',
+    content: `[Earlier turns were cut to save room.${where} What follows sums them up.]\n\n${summary}`,
+    isSummary: true,
+  };
+}
+
+function toText(message: Message): string {
+  if (message.role === 'user') return `asked: ${message.content}`;
+  if (message.role === 'tool')
+    return `result of ${message.name}: ${shorten(message.content, MAX_RESULT_CHARS)}`;
+  const calls = message.toolCalls.map((call) => `called ${call.name} ${JSON.stringify(call.arguments)}`);
+  return [...(message.content ? [`said: ${message.content}`] : []), ...calls].join('\n');
+}
+
+function shorten(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`;
+}
+
+function cutMiddle(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters …]\n${text.slice(-half)}`;
+}

@@ -1,0 +1,41 @@
+import type { AgentEvent } from './events.ts';
+
+export type Report = (event: AgentEvent) => void;
+
+/** What the work reports comes out while it runs, its result at the end. */
+export async function* whileRunning<T>(work: (report: Report) => Promise<T>): AsyncGenerator<AgentEvent, T> {
+  const waiting: AgentEvent[] = [];
+  let wake = Promise.withResolvers<void>();
+  let isDone = false;
+  const running = work((event) => {
+    waiting.push(event);
+    wake.resolve();
+  }).finally(() => {
+    isDone = true;
+    wake.resolve();
+  });
+  // Whoever awaits it below hears of its failure; until then nobody does.
+  running.catch(() => undefined);
+  while (!isDone || waiting.length > 0) {
+    await wake.promise;
+    wake = Promise.withResolvers();
+    if (isDone) wake.resolve();
+    yield* waiting.splice(0);
+  }
+  return running;
+}
+
+/** Does not wait for work that does not listen to its signal. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // If nobody waits for it any more, nobody is to hear of its failure.
+  work.catch(() => undefined);
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
