@@ -1,54 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../../src/agent/events.ts';
-import { type LoopOptions, type LoopResult, runLoop } from '../../../src/agent/loop.ts';
+import { createCompaction } from '../../../src/agent/compaction.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import {
   CONTEXT_WARNING,
   CONTINUATION_PROMPT,
+  CONTINUE_ANSWER,
   CUT_OFF_NUDGE,
   composeSystemPrompt,
   EMPTY_RESPONSE_NUDGE,
   FINAL_TURN_WARNING,
   ITERATION_WARNING,
   NO_FINAL_RESPONSE,
+  TOO_LONG_ANSWER_NUDGE,
 } from '../../../src/agent/prompts.ts';
-import { type ScriptedTurn, scriptedModel, scriptedTools } from './scripted.ts';
+import { run, typesOf } from './run-loop.ts';
+import { scriptedTools } from './scripted.ts';
 
 const look = { name: 'look' };
-
-async function run(
-  turns: ScriptedTurn[] | ((index: number) => ScriptedTurn),
-  options: Partial<LoopOptions> = {},
-) {
-  const { model, requests } = scriptedModel(turns);
-  const { toolbox, executed } = scriptedTools();
-  const messages: Message[] = options.messages ?? [{ role: 'user', content: '{"iid":7}' }];
-  const saved: Message[][] = [];
-  const loop = runLoop({
-    model,
-    toolbox,
-    system: 'the system text',
-    maxIterations: 10,
-    contextLimit: 1_000,
-    maxOutputTokens: 100,
-    checkpoint: async (all) => void saved.push(structuredClone([...all])),
-    signal: new AbortController().signal,
-    ...options,
-    messages,
-  });
-  const { events, result } = await drain(loop);
-  return { result, events, requests, executed, messages, saved };
-}
-
-async function drain(loop: AsyncGenerator<AgentEvent, LoopResult>) {
-  const events: AgentEvent[] = [];
-  while (true) {
-    const next = await loop.next();
-    if (next.done) return { events, result: next.value };
-    events.push(next.value);
-  }
-}
 
 describe('a response', () => {
   test('of text alone is the answer', async () => {
@@ -104,6 +73,52 @@ describe('a response', () => {
   });
 });
 
+describe('an answer that the output limit cuts off', () => {
+  test('is continued, and is one answer in the end', async () => {
+    const { result, requests, messages } = await run([
+      { text: 'The cause is ', stop: 'length' },
+      { text: 'the lock ', stop: 'length' },
+      { text: 'file.' },
+    ]);
+    expect(result).toMatchObject({ text: 'The cause is the lock file.', ending: 'answered', iterations: 3 });
+    expect(requests.map(({ transient }) => transient)).toEqual([undefined, CONTINUE_ANSWER, CONTINUE_ANSWER]);
+    expect(requests[2]?.messages.at(-1)).toEqual({
+      role: 'assistant',
+      content: 'The cause is the lock ',
+      toolCalls: [],
+    });
+    expect(messages.slice(1)).toEqual([
+      { role: 'assistant', content: 'The cause is the lock file.', toolCalls: [] },
+    ]);
+  });
+
+  test('is continued three times; then the model is told to write to a file, and what it says next is taken', async () => {
+    const { result, requests, messages } = await run((index) => ({ text: `${index}`, stop: 'length' }));
+    expect(requests.map(({ transient }) => transient)).toEqual([
+      undefined,
+      CONTINUE_ANSWER,
+      CONTINUE_ANSWER,
+      CONTINUE_ANSWER,
+      TOO_LONG_ANSWER_NUDGE,
+    ]);
+    expect(result).toMatchObject({ text: '4', ending: 'answered', reason: 'the answer was cut off' });
+    expect(messages).toHaveLength(2);
+  });
+
+  test('may go on with calls, which keep the text', async () => {
+    const { messages } = await run([
+      { text: 'I look at ', stop: 'length' },
+      { text: 'it.', calls: [look] },
+      { text: 'Done.' },
+    ]);
+    expect(messages.slice(1)).toMatchObject([
+      { role: 'assistant', content: 'I look at it.', toolCalls: [{ name: 'look' }] },
+      { role: 'tool' },
+      { role: 'assistant', content: 'Done.' },
+    ]);
+  });
+});
+
 describe('the budget', () => {
   test('of turns warns at 80 % and ends with one turn without tools', async () => {
     const { result, requests, executed } = await run(
@@ -134,6 +149,35 @@ describe('the budget', () => {
       FINAL_TURN_WARNING,
     ]);
     expect(requests.at(-1)?.toolsDisabled).toBe(true);
+  });
+
+  test('of context is checked before the first request of a resumed session', async () => {
+    const messages: Message[] = [
+      { role: 'user', content: '{"iid":7}' },
+      {
+        role: 'assistant',
+        content: 'Long ago.',
+        toolCalls: [],
+        size: { tokens: 990, model: 'scripted/test' },
+      },
+      { role: 'user', content: 'And now, after all this time and all these words?' },
+    ];
+    const { result, requests } = await run([{ text: 'Enough.' }], { messages });
+    expect(requests[0]).toMatchObject({ toolsDisabled: true, transient: FINAL_TURN_WARNING });
+    expect(result.ending).toBe('context');
+  });
+
+  test('of time makes the next turn the last', async () => {
+    const { toolbox } = scriptedTools(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return { ok: true };
+    });
+    const { result, requests } = await run([{ calls: [look] }, { text: 'So far.' }], {
+      toolbox,
+      maxDurationMs: 20,
+    });
+    expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, true]);
+    expect(result).toMatchObject({ text: 'So far.', ending: 'time' });
   });
 
   test('is never exceeded by a model that only calls tools', async () => {
@@ -211,7 +255,7 @@ describe('a run', () => {
 
   test('says what it does while it does it', async () => {
     const { events } = await run([{ text: 'Let me see it all', calls: [look] }, { text: 'Done.' }]);
-    expect(events.map(({ type }) => type)).toEqual([
+    expect(typesOf(events)).toEqual([
       'turn-started',
       'text-delta',
       'text-delta',
@@ -227,6 +271,142 @@ describe('a run', () => {
     ]);
   });
 });
+
+describe('a conversation that is too long for the model', () => {
+  const TOO_LONG = new ModelError('too-long', 'prompt is too long');
+  const long = (at: number): Message[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id: `c${at}`, name: 'look', arguments: { at } }] },
+    {
+      role: 'tool',
+      toolCallId: `c${at}`,
+      name: 'look',
+      content: JSON.stringify({ text: 'x'.repeat(3_000) }),
+      isError: false,
+    },
+  ];
+  const history = (): Message[] => [
+    { role: 'user', content: '{"iid":7}' },
+    ...Array.from({ length: 8 }, (_, at) => long(at)).flat(),
+  ];
+
+  test('is compacted and sent once more', async () => {
+    const files: string[] = [];
+    const compaction = createCompaction({
+      contextLimit: 8_000,
+      ratio: 0.9,
+      side: null,
+      keepFile: async (name) => {
+        files.push(name);
+        return `/tmp/_out/${name}`;
+      },
+      archive: async () => undefined,
+    });
+    const { result, requests, events } = await run([{ throws: TOO_LONG }, { text: 'It fits.' }], {
+      messages: history(),
+      contextLimit: 8_000,
+      compaction,
+    });
+    expect(result).toMatchObject({ text: 'It fits.', ending: 'answered', iterations: 1 });
+    expect(typesOf(events)).toContain('context-overflow');
+    expect(typesOf(events)).toContain('compaction');
+    expect(bytes(requests[1])).toBeLessThan(bytes(requests[0]) / 2);
+    expect(files).toContain('look.json');
+  });
+
+  test('that is too long even so gets one last turn on what surely fits', async () => {
+    const { result, requests, messages } = await run([{ throws: TOO_LONG }, { text: 'What I know.' }], {
+      messages: history(),
+      contextLimit: 8_000,
+    });
+    expect(result).toMatchObject({ text: 'What I know.', ending: 'context' });
+    expect(requests[1]).toMatchObject({ toolsDisabled: true, transient: FINAL_TURN_WARNING });
+    expect(bytes(requests[1])).toBeLessThan(8_000);
+    // What was cut for that turn is not lost.
+    expect(messages).toHaveLength(18);
+    expect(messages[2]).toEqual(long(0)[1]);
+  });
+
+  test('that no cutting helps ends as an error of the model', async () => {
+    const { result } = await run(() => ({ throws: TOO_LONG }), { messages: history() });
+    expect(result).toMatchObject({ ending: 'model-error', text: NO_FINAL_RESPONSE });
+  });
+});
+
+describe('calls of one turn', () => {
+  test('that only read run together, commands in their order, and the results come in the order of the calls', async () => {
+    const log: string[] = [];
+    const { toolbox } = scriptedTools(async ({ name, arguments: { at, ms } }) => {
+      log.push(`${name}${at} starts`);
+      await new Promise((resolve) => setTimeout(resolve, Number(ms)));
+      log.push(`${name}${at} ends`);
+      return { at };
+    });
+    const calls = [
+      { name: 'read', arguments: { at: 1, ms: 40 } },
+      { name: 'read', arguments: { at: 2, ms: 5 } },
+      { name: 'exec', arguments: { at: 3, ms: 5 } },
+      { name: 'exec', arguments: { at: 4, ms: 1 } },
+      { name: 'read', arguments: { at: 5, ms: 1 } },
+    ];
+    const { messages } = await run([{ calls }, { text: 'Done.' }], {
+      toolbox: { ...toolbox, isParallel: (name) => name === 'read' },
+    });
+    expect(log).toEqual([
+      'read1 starts',
+      'read2 starts',
+      'read2 ends',
+      'read1 ends',
+      'exec3 starts',
+      'exec3 ends',
+      'exec4 starts',
+      'exec4 ends',
+      'read5 starts',
+      'read5 ends',
+    ]);
+    const results = messages
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => JSON.parse(content).at);
+    expect(results).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('are bounded, however many there are', async () => {
+    let running = 0;
+    let most = 0;
+    const { toolbox } = scriptedTools(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return { ok: true };
+    });
+    const calls = Array.from({ length: 30 }, () => look);
+    await run([{ calls }, { text: 'Done.' }], { toolbox: { ...toolbox, isParallel: () => true } });
+    expect(most).toBe(6);
+  });
+});
+
+describe('an interrupt', () => {
+  test.each(['a model', 'a tool'])('ends %s that does not listen within a second', async (what) => {
+    const controller = new AbortController();
+    const never = new Promise<never>(() => undefined);
+    const { toolbox } = scriptedTools(() => never);
+    const model = { name: 'deaf', generate: () => never };
+    setTimeout(() => controller.abort(new Error('the merge request was closed')), 20);
+    const before = performance.now();
+    const { result, messages } = await run([{ calls: [look] }], {
+      ...(what === 'a model' ? { model } : { toolbox }),
+      signal: controller.signal,
+    });
+    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(result).toMatchObject({ ending: 'stopped', reason: 'the merge request was closed' });
+    const resumed = await run([{ text: 'Done.' }], { messages });
+    expect(resumed.result.ending).toBe('answered');
+  });
+});
+
+function bytes(request: unknown): number {
+  return JSON.stringify(request).length;
+}
 
 test('the system prompt has its layers in order, the continuation only for a reply', () => {
   const first = composeSystemPrompt({ toolNotes: 'NOTES', workflow: 'WORKFLOW', isContinuation: false });

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { createGate } from '../../../src/agent/gate.ts';
+import { ModelError } from '../../../src/agent/model.ts';
+import { run } from './run-loop.ts';
+import { type ScriptedTurn, scriptedModel } from './scripted.ts';
+
+const looked: ScriptedTurn = { calls: [{ name: 'look' }] };
+const checks = () => ({ hooks: [createGate({ judge: null })] });
+
+describe('the cheap checks', () => {
+  test.each([
+    'Let me look at the logs of the failed job.',
+    'The pipeline failed. Now I will fetch the log:',
+    "Okay, I'll check the diff next.",
+  ])('send back what only promises: %s', async (promise) => {
+    const { result, requests } = await run(
+      [looked, { text: promise }, { text: 'The lock file is stale.' }],
+      checks(),
+    );
+    expect(result).toMatchObject({ text: 'The lock file is stale.', ending: 'answered' });
+    expect(requests[2]?.transient).toContain('only says what you are going to do');
+  });
+
+  test.each([
+    'The lock file is stale. Run npm install and commit it.',
+    'I will not guess: the log ends before the failure, and let me be clear that nothing else was readable.',
+  ])('let an answer pass: %s', async (text) => {
+    expect((await run([looked, { text }], checks())).result).toMatchObject({ text, iterations: 2 });
+  });
+
+  test('send back findings when nothing was looked at, once', async () => {
+    const { result, requests } = await run(() => ({ text: 'It is surely the network.' }), checks());
+    expect(result).toMatchObject({ text: 'It is surely the network.', ending: 'answered', iterations: 2 });
+    expect(requests[1]?.transient).toContain('not looked at anything yet');
+  });
+
+  test('let a reply pass that needs no tools', async () => {
+    const messages = [
+      { role: 'user' as const, content: '{"iid":7}' },
+      { role: 'assistant' as const, content: 'The lock file.', toolCalls: [] },
+      { role: 'user' as const, content: 'Which one?' },
+    ];
+    expect((await run([{ text: 'package-lock.json' }], { ...checks(), messages })).result.iterations).toBe(1);
+  });
+});
+
+describe('the judge', () => {
+  test('sees the last results and the answer, and may send it back twice', async () => {
+    const judge = scriptedModel((index) => ({
+      text: `CONTINUE: the second job is missing (${index})`,
+      usage: { inputTokens: 7 },
+    }));
+    const { result, requests, events } = await run(
+      (index) => (index < 10 ? looked : { text: `answer ${index}` }),
+      { hooks: [createGate({ judge: judge.model })], maxIterations: 30 },
+    );
+    expect(result).toMatchObject({ text: 'answer 12', ending: 'answered' });
+    expect(judge.requests).toHaveLength(2);
+    expect(requests[11]?.transient).toContain('the second job is missing (0)');
+    const [asked] = judge.requests;
+    expect(JSON.stringify(asked?.messages).match(/look: /g)).toHaveLength(8);
+    expect(asked?.tools).toEqual([]);
+    // What it costs is counted with the run.
+    expect(result.usage.inputTokens).toBe(14);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'usage', purpose: 'judgement' }));
+  });
+
+  test.each([
+    { text: 'DONE: fine' },
+    { text: 'I am not sure what you mean.' },
+    { throws: new ModelError('retry', 'away') },
+  ])('lets the answer pass with %j', async (verdict) => {
+    const judge = scriptedModel(() => verdict);
+    const { result } = await run([looked, { text: 'The lock file.' }], {
+      hooks: [createGate({ judge: judge.model })],
+    });
+    expect(result).toMatchObject({ text: 'The lock file.', ending: 'answered', iterations: 2 });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { createCompaction } from '../../../src/agent/compaction.ts';
+import { createRepeatGuard } from '../../../src/agent/repeats.ts';
+import { run, typesOf } from './run-loop.ts';
+import { scriptedTools } from './scripted.ts';
+
+const call = (at: string) => ({ calls: [{ name: 'look', arguments: { at } }] });
+const long = { maxIterations: 100, contextLimit: 1_000_000 };
+
+describe('a model that goes in circles', () => {
+  test.each([
+    ['makes the same call 60 times', () => call('a'), 3],
+    ['makes two calls in turn', (index: number) => call(index % 2 === 0 ? 'a' : 'b'), 6],
+    ['makes three calls in turn', (index: number) => call('abc'[index % 3] ?? ''), 9],
+  ])('and %s is refused, shown fewer repeats, and made to answer', async (_what, turnOf, executions) => {
+    const { result, requests, executed, messages, events } = await run(
+      (index) => (index < 60 ? { ...turnOf(index), text: 'Looking.' } : { text: 'never reached' }),
+      { ...long, hooks: [createRepeatGuard()] },
+    );
+    expect(executed).toHaveLength(executions);
+    expect(requests.length).toBeLessThan(16);
+    expect(requests[executions + 1]?.transient).toContain('was not made');
+    const steps = events.flatMap((event) => (event.type === 'loop-detected' ? [event.step] : []));
+    expect(new Set(steps)).toEqual(new Set(['refused', 'dropped', 'tools-off']));
+    // The repeats are not shown any more, but nothing is lost.
+    expect(requests.at(-1)?.messages.length).toBeLessThan(messages.length);
+    expect(requests.at(-1)?.toolsDisabled).toBe(true);
+    expect(result).toMatchObject({
+      text: 'Looking.',
+      ending: 'answered',
+      reason: expect.stringContaining('circles'),
+    });
+  });
+
+  test('answers when its tools are gone', async () => {
+    const seen: boolean[] = [];
+    const { result } = await run(() => (seen.at(-1) ? { text: 'It is the lock file.' } : call('a')), {
+      ...long,
+      hooks: [createRepeatGuard(), { beforeModel: ({ toolsDisabled }) => void seen.push(toolsDisabled) }],
+    });
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'answered' });
+  });
+
+  test('is noticed across a compaction', async () => {
+    const compaction = createCompaction({
+      contextLimit: 4_000,
+      ratio: 0.5,
+      side: null,
+      keepFile: async (name) => `/tmp/_out/${name}`,
+      archive: async () => undefined,
+    });
+    const { toolbox } = scriptedTools(async () => ({ text: 'x'.repeat(3_500) }));
+    const { executed, events } = await runWith(toolbox, compaction);
+    expect(typesOf(events)).toContain('compaction');
+    expect(typesOf(events)).toContain('loop-detected');
+    expect(executed()).toBe(3);
+  });
+
+  async function runWith(
+    toolbox: ReturnType<typeof scriptedTools>['toolbox'],
+    compaction: ReturnType<typeof createCompaction>,
+  ) {
+    let count = 0;
+    const counting: typeof toolbox = {
+      ...toolbox,
+      execute: (...args) => {
+        count += 1;
+        return toolbox.execute(...args);
+      },
+    };
+    const { events } = await run(() => call('a'), {
+      ...long,
+      toolbox: counting,
+      contextLimit: 4_000,
+      compaction,
+      hooks: [createRepeatGuard()],
+    });
+    return { events, executed: () => count };
+  }
+});
+
+test('60 honest polls, whose results differ, are no circle', async () => {
+  let polls = 0;
+  const { toolbox } = scriptedTools(async () => {
+    polls += 1;
+    return { state: 'running', seconds: polls };
+  });
+  const { result, events } = await run((index) => (index < 60 ? call('a') : { text: 'It is done.' }), {
+    ...long,
+    toolbox,
+    hooks: [createRepeatGuard()],
+  });
+  expect(result).toMatchObject({ text: 'It is done.', ending: 'answered' });
+  expect(polls).toBe(60);
+  expect(typesOf(events)).not.toContain('loop-detected');
+});
+
+test('the same output in another file, and the same arguments in another order, are the same', async () => {
+  let number = 0;
+  const { toolbox } = scriptedTools(async () => {
+    number += 1;
+    return { stdout: 'same', stdout_file: `/tmp/_out/${number}.txt` };
+  });
+  const args = (index: number) => (index % 2 === 0 ? { a: 1, b: 2 } : { b: 2, a: 1 });
+  await run((index) => ({ calls: [{ name: 'look', arguments: args(index) }] }), {
+    ...long,
+    toolbox,
+    hooks: [createRepeatGuard()],
+  });
+  expect(number).toBe(3);
+});
+
+test('a call that is made again after a long while is no circle', async () => {
+  const { executed } = await run(
+    (index) => (index < 90 ? call(index % 30 === 0 ? 'again' : `${index}`) : { text: 'Done.' }),
+    { ...long, hooks: [createRepeatGuard()] },
+  );
+  expect(executed).toHaveLength(90);
+});
