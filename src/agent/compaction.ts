@@ -102,7 +102,7 @@ async function cutMiddle(
   const said = pruned.filter((group) => !hasCalls(group) && !isSummary(group)).flat();
   const previous = middle.findLast(isSummary)?.[0]?.content ?? null;
   const summary = state.cannotSummarize ? null : await trySummary(done, previous, { options, state, run });
-  const text = summary ?? listTurns(done, previous);
+  const text = summary ?? listTurns(pruned.filter(hasCalls), previous);
   return {
     messages: [...head, toSummaryMessage(text, state.notesFiles), ...said, ...tail],
     how: summary === null ? 'truncated' : 'summarized',

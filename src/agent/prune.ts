@@ -33,7 +33,7 @@ function isPruned({ content }: ToolMessage): boolean {
 
 /** The files that a result says it is in. */
 export function filesOf({ content }: ToolMessage): string[] {
-  return [...content.matchAll(/"(?:saved_to|stdout_file|stderr_file)":"(\/[^"\\]+)"/g)].map(
+  return [...content.matchAll(/"(?:saved_to|stdout_file|stderr_file)":\[?"(\/[^"\\]+)"/g)].map(
     ([, path = '']) => path,
   );
 }
