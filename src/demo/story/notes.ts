@@ -4,11 +4,11 @@ import type { JobLog } from './logs/log-writer.ts';
 import { readLine } from './logs.ts';
 import type { FailedPipeline } from './pipeline.ts';
 
-export function writeAnalysisNote({ url, jobs }: FailedPipeline): string {
+export function writeAnalysisNote({ jobs }: FailedPipeline): string {
   const { unitTests, integrationTests, e2eSmokeFirstTry, e2eSmoke, docsSpelling } = jobs;
   const unit = unitTests.log.lines;
   const integration = integrationTests.log.lines;
-  return `**Verdict: caused by this merge request.** \`config/pricing.json\` now makes half-even the rounding of everybody, not only of invoices, so cart totals are one cent too low.
+  return `**Verdict: caused by this merge request: cart totals are one cent too low, because \`config/pricing.json\` now makes half-even the rounding of everybody, not only of invoices.**
 
 ### Evidence
 
@@ -24,7 +24,7 @@ ${toQuoted(integrationTests, integration.assertion)}
 ${toQuoted(integrationTests, integration.location)}
 \`\`\`
 
-The change in \`config/pricing.json\`:
+Line 4 of \`config/pricing.json\`, which this merge request changed:
 
 \`\`\`diff
 -  "rounding": "half-up",
@@ -33,25 +33,22 @@ The change in \`config/pricing.json\`:
 
 ### Why
 
-\`roundCents\` in \`src/pricing/round.ts\` takes its default from that setting, so every caller that does not say how to round changed with it. The test's cart is 12.50 with 21 % of tax, which is 2.625: half-up makes it 2.63, half-even 2.62. The merge request says that carts stay as they are, and it adapted the invoice's test alone.
+\`roundCents\` (\`src/pricing/round.ts\`, line 6) takes its default from that setting, so every caller that does not say how to round changed with it. The test's cart is 12.50 with 21 % of tax, which is 2.625: half-up makes it 2.63, half-even 2.62. The merge request says that carts stay as they are, and it adapted the invoice's test alone.
 
 ### What to do
 
 1. Set \`rounding\` in \`config/pricing.json\` back to \`half-up\`.
 2. Call \`roundCents(cents, 'half-even')\` where the invoice's total is made.
 
-### The other failures
+### Also seen
 
-| what | cause | blocks? |
-|---|---|---|
-| \`${KONFLUX.name}\` | most likely the same: its status names \`cart-total.test.ts\` | yes |
-| ${linkTo(e2eSmokeFirstTry, e2eSmokeFirstTry.log.lines.timeout)} | flaky: a timeout, passed [when it was retried](${e2eSmoke.url}) | no |
-| ${linkTo(docsSpelling, docsSpelling.log.lines.misspelling)} | a typo, "reedem" in \`docs/vouchers.md\`, not from this merge request | no, it may fail |
+- \`${KONFLUX.name}\`: failed, most likely for the same reason; its status names \`cart-total.test.ts\`.
+- ${linkTo(e2eSmokeFirstTry, e2eSmokeFirstTry.log.lines.timeout)}: flaky, a timeout; it [passed when it was retried](${e2eSmoke.url}).
+- ${linkTo(docsSpelling, docsSpelling.log.lines.misspelling)}: allowed to fail; the typo "reedem" in \`docs/vouchers.md\` is not from this merge request.
 
-**Confidence:** high for the two test jobs, medium for Konflux.
-**Not available:** the logs of the Konflux run; only its status was readable ([open it there](${KONFLUX.targetUrl})).
+**Confidence:** high for the two test jobs, medium for Konflux; its logs would raise it.
 
-[Pipeline](${url})`;
+**Not available:** the logs of the Konflux run; only [its status](${KONFLUX.targetUrl}) could be read.`;
 }
 
 export function writeReplyNote({ jobs }: FailedPipeline): string {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Bash } from 'just-bash';
 import { expect, test } from 'vitest';
 import type { FailedPipeline } from '../../../src/demo/story/pipeline.ts';
@@ -43,14 +45,28 @@ test('the note names the verdict, links to lines, and says what it could not see
 
   const note = createScript(scene.story).analysis.at(-1)?.text ?? '';
 
-  expect(note).toMatch(/^\*\*Verdict: caused by this merge request\.\*\*/);
+  expect(note).toMatch(/^\*\*Verdict: caused by this merge request: [^*]+\.\*\*\n/);
   expect(note).toContain(`${jobs.unitTests.url}#L${jobs.unitTests.log.lines.assertion}`);
   expect(note).toContain(`${jobs.integrationTests.url}#L${jobs.integrationTests.log.lines.mismatch}`);
   expect(note).toContain(`${jobs.unitTests.log.lines.assertion}: AssertionError: expected 1512 to be 1513`);
   expect(note).toContain('"type":"LedgerMismatch","message":"order total 1512 differs from the 1513');
-  for (const part of ['### Why', '### What to do', '**Confidence:**', '**Not available:**']) {
-    expect(note).toContain(part);
-  }
+});
+
+test('the note is built as the workflow asks for it', async () => {
+  await using scene = await createStory();
+  await scene.story.failPipeline();
+  const workflow = readFileSync(join(import.meta.dirname, '../../../workflows/analyze-failures.md'), 'utf8');
+  const [, wanted = ''] = workflow.split('## What the note must contain');
+
+  const note = createScript(scene.story).analysis.at(-1)?.text ?? '';
+
+  const parts = [...wanted.matchAll(/\*\*([A-Z][\w ]+)\*\*:/g)].map(([, name]) => name);
+  expect(parts).toHaveLength(7);
+  const headings = note.matchAll(/^(?:### (.+)|\*\*(Verdict|Confidence|Not available):.*)$/gm);
+  expect([...headings].map(([, heading, label]) => heading ?? label)).toEqual(parts);
+  const [, alsoSeen = ''] = /### Also seen\n\n([\s\S]*?)\n\n/.exec(note) ?? [];
+  expect(alsoSeen.split('\n')).toEqual(Array(3).fill(expect.stringMatching(/^- /)));
+  expect(note.split('\n').filter((line) => line !== '').length).toBeLessThanOrEqual(40);
 });
 
 test('there is no script before the pipeline failed', async () => {
