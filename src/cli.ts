@@ -5,7 +5,8 @@ import { Command, CommanderError, Option } from 'commander';
 import { checkAll } from './config/check-all.ts';
 import { ConfigError, configJsonSchema, defaultConfigText, loadConfig } from './config/config.ts';
 import { runDemo } from './demo/run-demo.ts';
-import { createScreen } from './demo/screen.ts';
+import { createScreen, lookOf } from './demo/screen.ts';
+import { renderMarkdown } from './demo/terminal-markdown.ts';
 import { createLogger } from './ops/log.ts';
 import { analyzeMergeRequest } from './service/analyze.ts';
 import type { Role } from './service/assembly.ts';
@@ -73,7 +74,7 @@ program
   .addOption(configOption)
   .action(async (url: string, options: { post?: boolean; config?: string }) => {
     const { config } = load(options.config);
-    const progress = createScreen((text) => process.stderr.write(text), process.stderr.isTTY);
+    const progress = createScreen(process.stderr);
     const stopping = new AbortController();
     process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
     const analysis = await analyzeMergeRequest({
@@ -84,7 +85,9 @@ program
       signal: stopping.signal,
       onEvent: (event) => progress.agent(event),
     });
-    print(analysis.note);
+    // Whoever pipes it wants the source.
+    const { isTTY } = process.stdout;
+    print(isTTY ? renderMarkdown(analysis.note, lookOf(process.stdout)).join('\n') : analysis.note);
     progress.step(
       'done',
       analysis.isPosted ? `posted on ${analysis.mr.webUrl}` : 'nothing was posted; --post does',
@@ -98,7 +101,7 @@ program
   .option('--keep', 'leave everything running afterwards')
   .option('--fast', 'no pauses for people to follow')
   .action(async (options: { keep?: boolean; fast?: boolean }) => {
-    const screen = createScreen((text) => process.stdout.write(text), process.stdout.isTTY);
+    const screen = createScreen(process.stdout);
     const beforeEnd = async ({ gitlab, service }: { gitlab: string; service: string }): Promise<void> => {
       screen.text(OWN_GITLAB);
       if (!options.keep) return;

@@ -1,6 +1,8 @@
 // How the demo looks in a terminal.
-import { stripVTControlCharacters } from 'node:util';
 import type { AgentEvent } from '../agent/events.ts';
+import { type Look, paint, type Style } from './paint.ts';
+import { toPrintable } from './printable.ts';
+import { renderMarkdown } from './terminal-markdown.ts';
 
 export interface Screen {
   /** A headline of the story. */
@@ -8,25 +10,33 @@ export interface Screen {
   /** One thing that happened. */
   step(what: string, details: string): void;
   agent(event: AgentEvent): void;
-  /** A note as it stands on the merge request. */
+  /** A note as it looks on the merge request. */
   note(author: string, body: string): void;
   text(text: string): void;
 }
 
-const MAX_DETAILS = 110;
-const NOTE_WIDTH = 110;
+/** Standard output or error, be it a terminal or not. */
+export type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'hasColors'>;
 
-export function createScreen(write: (text: string) => void, hasColours: boolean): Screen {
-  const paint = (code: number, text: string): string => (hasColours ? `\x1b[${code}m${text}\x1b[0m` : text);
+const MAX_WIDTH = 120;
+const MIN_WIDTH = 40;
+/** What stands before the details of a step. */
+const STEP_WIDTH = 19;
+const FRAME_WIDTH = 4;
+
+export function createScreen(out: Output): Screen {
+  const look = lookOf(out);
+  const { width } = look;
+  const as = (style: Style, text: string): string => paint(style, text, look);
   const start = performance.now();
   const seconds = (): string => `${((performance.now() - start) / 1_000).toFixed(1)}s`.padStart(6);
-  const line = (text = ''): void => write(`${text}\n`);
+  const line = (text = ''): void => void out.write(`${text}\n`);
   const step: Screen['step'] = (what, details) =>
-    line(`${paint(90, seconds())}  ${paint(36, what.padEnd(10))} ${shorten(details)}`);
+    line(`${as('gray', seconds())}  ${as('cyan', what.padEnd(10))} ${shorten(details, width - STEP_WIDTH)}`);
 
   return {
     step,
-    chapter: (text) => line(`\n${paint(1, `▶ ${text}`)}`),
+    chapter: (text) => line(`\n${as('bold', `▶ ${text}`)}`),
     text: (text) => line(text),
     agent(event) {
       if (event.type === 'turn-started') step('turn', `${event.iteration} of at most ${event.maxIterations}`);
@@ -39,28 +49,21 @@ export function createScreen(write: (text: string) => void, hasColours: boolean)
     },
     note(author, body) {
       line();
-      line(paint(90, `  ╭─ ${author} `.padEnd(NOTE_WIDTH + 4, '─')));
-      for (const text of toVisible(body).split('\n').flatMap(wrap)) line(`  ${paint(90, '│')} ${text}`);
-      line(paint(90, `  ╰${'─'.repeat(NOTE_WIDTH + 1)}`));
+      line(as('gray', `  ╭─ ${author} `.padEnd(width, '─')));
+      for (const text of renderMarkdown(body, { ...look, width: width - FRAME_WIDTH }))
+        line(`  ${as('gray', '│')} ${text}`.trimEnd());
+      line(as('gray', '  ╰'.padEnd(width, '─')));
     },
   };
 }
 
-/** People do not see the hidden mark at the end of a note. */
-function toVisible(body: string): string {
-  return body.replace(/\s*<!--[^>]*-->\s*$/, '').replace(/<\/?sub>/g, '');
-}
-
-/** Between words; what has none, such as an address, is left whole. */
-function wrap(text: string): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length >= NOTE_WIDTH) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  // Code keeps its indentation.
-  return text.length <= NOTE_WIDTH ? [text] : lines;
+/** A terminal knows by itself whether it has colours, and whether its user wants them (`NO_COLOR`). */
+export function lookOf(out: Output): Look {
+  const columns = out.columns || MAX_WIDTH;
+  return {
+    width: Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns)),
+    hasColours: out.isTTY && out.hasColors(),
+  };
 }
 
 function toArguments(args: Record<string, unknown>): string {
@@ -74,7 +77,7 @@ function toResult(result: Record<string, unknown>): string {
   return JSON.stringify(result);
 }
 
-function shorten(text: string): string {
-  const flat = stripVTControlCharacters(text).replace(/\s+/g, ' ').trim();
-  return flat.length > MAX_DETAILS ? `${flat.slice(0, MAX_DETAILS - 1)}…` : flat;
+function shorten(text: string, width: number): string {
+  const flat = toPrintable(text).replaceAll(/\s+/g, ' ').trim();
+  return flat.length > width ? `${flat.slice(0, width - 1)}…` : flat;
 }

@@ -1,44 +1,39 @@
 // The commands a person runs by hand, as processes of their own.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { pglite } from '../services/backends.ts';
+import { PROGRAM, startProgram } from '../services/program.ts';
 import { ANSWER, createScene, type Scene } from './scene.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../bin/hummingbird');
+/** It gives a command a terminal; that of BSD takes other arguments. */
+const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
-async function hummingbird(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(PROGRAM, args, { env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env } });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code, stdout, stderr };
-}
+const hummingbird = (args: string[], env?: Record<string, string>) => startProgram(args, env).ended;
 
-test('demo tells the whole story and ends well', async () => {
-  const { code, stdout, stderr } = await hummingbird(['demo', '--fast']);
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-  const chapters = [
-    'Pipeline Hook → 202 {"status":"queued"',
-    'calls    gitlab_get_mr_details',
-    'calls    fetch_batch_to_sandbox',
-    'A note is on the merge request',
-    'Verdict: caused by this merge request',
-    'Mira Okafor replies in the thread',
-    'Note Hook → 202 {"status":"queued"',
-    'The answer is in the thread',
-    'No, it is another problem',
-    'To run it on your own GitLab',
-  ];
-  const places = chapters.map((chapter) => stdout.indexOf(chapter));
-  expect(places).not.toContain(-1);
-  expect(places).toEqual(places.toSorted((a, b) => a - b));
-}, 60_000);
+describe('demo', () => {
+  test('tells the whole story and ends well', async () => {
+    const { code, stdout, stderr } = await hummingbird(['demo', '--fast']);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    const chapters = [
+      'Pipeline Hook → 202 {"status":"queued"',
+      'calls    gitlab_get_mr_details',
+      'calls    fetch_batch_to_sandbox',
+      'A note is on the merge request',
+      'Verdict: caused by this merge request',
+      'Mira Okafor replies in the thread',
+      'Note Hook → 202 {"status":"queued"',
+      'The answer is in the thread',
+      'No, it is another problem',
+      'To run it on your own GitLab',
+    ];
+    const places = chapters.map((chapter) => stdout.indexOf(chapter));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    // The notes as they look on the merge request, without colours where there is no terminal.
+    for (const mark of ['**', '```', '<sub>', '<!--', '\x1b']) expect(stdout).not.toContain(mark);
+  }, 60_000);
+});
 
 describe('analyze', () => {
   let scene: Scene;
@@ -58,6 +53,28 @@ describe('analyze', () => {
       { authorId: scene.agent.id, body: expect.stringContaining(ANSWER) },
     ]);
   }, 60_000);
+
+  test.skipIf(!hasScript)(
+    'in a terminal the note is as it looks on the merge request',
+    async () => {
+      scene = await createScene({ backend: await pglite.create() });
+      scene.model.script = () => ({ text: '**Root cause:** `round()`' });
+      const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
+      const command = `${PROGRAM} analyze ${url} --config ${scene.file}`;
+      const inTerminal = (env: Record<string, string>) =>
+        startProgram(['-qefc', command, '/dev/null'], { ...scene.env, ...env }, 'script').ended;
+
+      const colourful = await inTerminal({ TERM: 'xterm-256color' });
+      expect(colourful).toMatchObject({ code: 0 });
+      expect(colourful.stdout).toContain('\x1b[1mRoot cause:\x1b[22m \x1b[36mround()\x1b[39m');
+      const plain = await inTerminal({ TERM: 'xterm-256color', NO_COLOR: '1' });
+      expect(plain.stdout).toContain('Root cause: `round()`\r\n');
+      expect(plain.stdout).not.toContain('\x1b');
+      const piped = await hummingbird(['analyze', url, '--config', scene.file], scene.env);
+      expect(piped.stdout).toContain('**Root cause:** `round()`\n');
+    },
+    60_000,
+  );
 
   test('needs no write token to look, and says what is wrong with an address', async () => {
     scene = await createScene({ backend: await pglite.create() });

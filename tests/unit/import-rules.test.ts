@@ -29,7 +29,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: ['pino'],
   },
   ops: { rooms: [], packages: ['fastify', 'pino'] },
-  demo: { rooms: ['agent', 'config', 'service'], packages: ['fastify', 'pino', 'yaml'] },
+  demo: {
+    rooms: ['agent', 'config', 'service'],
+    packages: ['fastify', 'marked', 'pino', 'string-width', 'wrap-ansi', 'yaml'],
+  },
   service: {
     rooms: [
       'agent',
