@@ -78,7 +78,7 @@ function findEnvNameFlaw(value: string): Flaw | null {
   };
 }
 
-function findUrlFlaw(value: string): Flaw | null {
+export function findUrlFlaw(value: string): Flaw | null {
   const url = URL.parse(value);
   if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(value)) {
     return { message: 'is not an http(s) URL', fix: 'write it in full, as in https://gitlab.example.com' };

@@ -6,15 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { stringify } from 'yaml';
-import { loadConfig, readSecrets } from '../config/config.ts';
+import { loadConfig } from '../config/config.ts';
 import { type Service, startService } from '../service/service.ts';
+import { chooseModel, type DemoModel } from './choose-model.ts';
 import type { Delivery, Hook } from './gitlab/hook.ts';
 import type { Note } from './gitlab/model.ts';
 import { createPretendGitlab, type PretendGitlab } from './gitlab/server.ts';
 import type { Screen } from './screen.ts';
 import { arrangeStory, QUESTION, type Story } from './story/scene.ts';
-import { createScript } from './story/script.ts';
-import { createScriptedAnthropic } from './story/scripted-anthropic.ts';
 
 export interface DemoOptions {
   screen: Screen;
@@ -32,7 +31,7 @@ export async function runDemo({ screen, log, version, stepMs, beforeEnd }: DemoO
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-demo-'));
   const gitlab = await createPretendGitlab();
   const story = arrangeStory(gitlab, { stepMs });
-  const model = await chooseModel(story, stepMs);
+  const model = await chooseModel(story, folder, stepMs);
   const stops: (() => Promise<unknown>)[] = [() => gitlab.close(), () => model.close()];
   try {
     screen.chapter('Setting the stage, all of it on this machine');
@@ -92,44 +91,6 @@ async function until<T>(find: () => T | undefined, what: string): Promise<T> {
     await sleep(50);
   }
   throw new Error(`${what} did not come within ${NOTE_TIMEOUT_MS / 1_000} s`);
-}
-
-interface DemoModel {
-  description: string;
-  /** The `models` section for it, or nothing for the default chain. */
-  config: Record<string, unknown> | undefined;
-  env: Record<string, string>;
-  close(): Promise<void>;
-}
-
-/** A real model if there is a key for one, a scripted one otherwise: behind the same adapter either way. */
-async function chooseModel(story: Story, stepMs: number): Promise<DemoModel> {
-  const { config } = loadConfig({ cwd: mkdtempSync(join(tmpdir(), 'hummingbird-demo-')), env: {} });
-  const keys = readSecrets(config, {}).modelKeys;
-  const real = [...config.models.main, ...config.models.side].find(
-    ({ apiKeyEnv }) => apiKeyEnv && keys.has(apiKeyEnv),
-  );
-  if (real?.apiKeyEnv) {
-    return {
-      description: `${real.provider}/${real.model}, with the key in ${real.apiKeyEnv}`,
-      config: { main: [real] },
-      env: { [real.apiKeyEnv]: keys.get(real.apiKeyEnv) ?? '' },
-      close: async () => undefined,
-    };
-  }
-  const server = await createScriptedAnthropic({ script: () => createScript(story), delayMs: stepMs / 10 });
-  const scripted = {
-    provider: 'anthropic',
-    model: 'scripted',
-    baseUrl: server.url,
-    apiKeyEnv: 'DEMO_MODEL_KEY',
-  };
-  return {
-    description: 'a scripted one behind the real adapter (no ANTHROPIC_API_KEY or GEMINI_API_KEY is set)',
-    config: { main: [scripted] },
-    env: { DEMO_MODEL_KEY: 'demo' },
-    close: () => server.close(),
-  };
 }
 
 interface Stage {

@@ -1,7 +1,9 @@
 // The commands a person runs by hand, as processes of their own.
 import { spawnSync } from 'node:child_process';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { QUESTION } from '../../src/demo/story/scene.ts';
 import { pglite } from '../services/backends.ts';
+import { type ModelScript, startModel, textOf } from '../services/model.ts';
 import { PROGRAM, startProgram } from '../services/program.ts';
 import { ANSWER, createScene, type Scene } from './scene.ts';
 
@@ -34,6 +36,52 @@ describe('demo', () => {
     for (const mark of ['**', '```', '<sub>', '<!--', '\x1b']) expect(stdout).not.toContain(mark);
   }, 60_000);
 });
+
+describe('demo with a key', () => {
+  const KEY = 'key-0f-the-vend0r';
+  const openModel = async (script: ModelScript) => {
+    const model = await startModel(script);
+    onTestFinished(() => model.stop());
+    return model;
+  };
+
+  const vendors = [
+    ['anthropic', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL'],
+    ['gemini', 'GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
+  ] as const;
+
+  test.each(vendors)(
+    'uses %s, wherever it is',
+    async (provider, keyName, urlName) => {
+      const model = await openModel(answerInTwoTurns);
+      const { code, stdout, stderr } = await hummingbird(['demo', '--fast'], {
+        [keyName]: KEY,
+        [urlName]: model.url,
+      });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(
+        new RegExp(`model +${provider}/\\S+ at ${model.url}, with the key in ${keyName}`),
+      );
+      expect(stdout).toMatch(/A note is on the merge request[^▶]*The real model says: rounding\./);
+      expect(stdout).toMatch(/The answer is in the thread[^▶]*The real model says: no\./);
+      expect(stdout).not.toContain(KEY);
+      const results = model
+        .conversations()
+        .flatMap((messages) => messages.filter(({ role }) => role === 'tool'));
+      expect(results.map(textOf).join('\n')).toContain('Round totals half-even in invoices');
+      expect(model.conversations()).toHaveLength(4);
+    },
+    60_000,
+  );
+});
+
+/** Looks something up first, then answers; a question of a person likewise. */
+const answerInTwoTurns: ModelScript = (conversation) => {
+  const last = conversation.at(-1);
+  if (last?.role !== 'tool') return { calls: [{ name: 'gitlab_get_mr_details' }] };
+  const isReply = conversation.some((message) => message.role === 'user' && textOf(message) === QUESTION);
+  return { text: `**The real model says:** ${isReply ? 'no' : 'rounding'}.` };
+};
 
 describe('analyze', () => {
   let scene: Scene;
