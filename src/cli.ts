@@ -1,4 +1,5 @@
 // The command line: reads arguments, prints, and turns outcomes into exit codes.
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
@@ -102,13 +103,23 @@ program
   .option('--fast', 'no pauses for people to follow')
   .action(async (options: { keep?: boolean; fast?: boolean }) => {
     const screen = createScreen(process.stdout);
+    const ending = new AbortController();
+    const { signal } = ending;
+    // One key press may come as several signals: from the terminal and from npm.
+    process.on('SIGINT', () => ending.abort(130)).on('SIGTERM', () => ending.abort(143));
     const beforeEnd = async ({ gitlab, service }: { gitlab: string; service: string }): Promise<void> => {
       screen.text(OWN_GITLAB);
       if (!options.keep) return;
       screen.text(`\nStill running: GitLab ${gitlab}, service ${service}. Ctrl-C ends it.`);
-      await waitForSignal();
+      if (!signal.aborted) await once(signal, 'abort');
     };
-    await runDemo({ screen, log: createLogger('error'), version, stepMs: options.fast ? 0 : 400, beforeEnd });
+    try {
+      await runDemo({ screen, version, stepMs: options.fast ? 0 : 400, signal, beforeEnd });
+    } catch (error) {
+      if (!signal.aborted) process.exit(report(error));
+      screen.text('\nInterrupted.');
+      process.exit(signal.reason);
+    }
     process.exit(0);
   });
 

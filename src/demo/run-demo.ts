@@ -6,110 +6,140 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { stringify } from 'yaml';
+import type { AgentEvent } from '../agent/events.ts';
 import { loadConfig } from '../config/config.ts';
+import { withDeadline } from '../deadline.ts';
 import { type Service, startService } from '../service/service.ts';
 import { chooseModel, type DemoModel } from './choose-model.ts';
 import type { Delivery, Hook } from './gitlab/hook.ts';
 import type { Note } from './gitlab/model.ts';
 import { createPretendGitlab, type PretendGitlab } from './gitlab/server.ts';
+import { createJobEndings, type JobEnding, type JobEndings } from './job-endings.ts';
 import type { Screen } from './screen.ts';
 import { arrangeStory, QUESTION, type Story } from './story/scene.ts';
 
 export interface DemoOptions {
   screen: Screen;
-  log: Logger;
   version: string;
   /** A pause here and there, so that a person can follow. */
   stepMs: number;
+  /** Ends the demo at once, wherever it is; nothing of it stays behind. */
+  signal: AbortSignal;
   /** Called when the story is told; the demo ends when it resolves. */
   beforeEnd: (urls: { gitlab: string; service: string }) => Promise<void>;
 }
 
-const NOTE_TIMEOUT_MS = 300_000;
+/** A model may think for long; that a job ended is known at once. */
+const NOTE_TIMEOUT_MS = 900_000;
 
-export async function runDemo({ screen, log, version, stepMs, beforeEnd }: DemoOptions): Promise<void> {
+export async function runDemo({ screen, version, stepMs, signal, beforeEnd }: DemoOptions): Promise<void> {
+  await using stage = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-demo-'));
+  stage.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   const gitlab = await createPretendGitlab();
+  stage.defer(() => gitlab.close());
   const story = arrangeStory(gitlab, { stepMs });
   const model = await chooseModel(story, folder, stepMs);
-  const stops: (() => Promise<unknown>)[] = [() => gitlab.close(), () => model.close()];
-  try {
-    screen.chapter('Setting the stage, all of it on this machine');
-    screen.step(
-      'GitLab',
-      `${gitlab.url}, a pretend one: ${story.project.path} !${story.mergeRequest.iid} "${story.mergeRequest.title}"`,
-    );
-    screen.step('model', model.description);
-    const webhookToken = randomBytes(24).toString('hex');
-    const service = await start(gitlab, story, { folder, model, webhookToken, screen, log, version });
-    stops.push(() => service.stop());
-    screen.step('service', `${service.url}: queue in PGlite, sessions in a folder, a virtual sandbox`);
-    const hook = gitlab.addHook({
-      projectId: story.project.id,
-      url: `${service.url}/webhooks/gitlab`,
-      token: webhookToken,
-      events: ['pipeline_events', 'merge_requests_events', 'note_events', 'emoji_events'],
-    });
+  stage.defer(() => model.close());
 
-    const show = showDeliveries(hook, screen);
-    stops.push(async () => clearInterval(show));
-    await tell(gitlab, story, screen, stepMs);
-    await beforeEnd({ gitlab: gitlab.url, service: service.url });
-  } finally {
-    for (const stop of stops.reverse()) await stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  screen.chapter('Setting the stage, all of it on this machine');
+  screen.step(
+    'GitLab',
+    `${gitlab.url}, a pretend one: ${story.project.path} !${story.mergeRequest.iid} "${story.mergeRequest.title}"`,
+  );
+  screen.step('model', model.description);
+  const jobs = createJobEndings((trouble) => signal.aborted || screen.step('trouble', trouble));
+  const webhookToken = randomBytes(24).toString('hex');
+  const watch = (event: AgentEvent) => signal.aborted || screen.agent(event);
+  const parts = { folder, model, webhookToken, watch, log: jobs.log, version };
+  const service = await start(gitlab, story, parts);
+  stage.defer(() => service.stop());
+  signal.throwIfAborted();
+  screen.step('service', `${service.url}: queue in PGlite, sessions in a folder, a virtual sandbox`);
+  const hook = gitlab.addHook({
+    projectId: story.project.id,
+    url: `${service.url}/webhooks/gitlab`,
+    token: webhookToken,
+    events: ['pipeline_events', 'merge_requests_events', 'note_events', 'emoji_events'],
+  });
+
+  const show = showDeliveries(hook, screen);
+  stage.defer(() => clearInterval(show));
+  await tell({ gitlab, story, screen, jobs, stepMs, signal });
+  await beforeEnd({ gitlab: gitlab.url, service: service.url });
 }
 
-async function tell(gitlab: PretendGitlab, story: Story, screen: Screen, stepMs: number): Promise<void> {
+interface Telling {
+  gitlab: PretendGitlab;
+  story: Story;
+  screen: Screen;
+  jobs: JobEndings;
+  stepMs: number;
+  signal: AbortSignal;
+}
+
+async function tell({ gitlab, story, screen, jobs, stepMs, signal }: Telling): Promise<void> {
   const { agent, developer, mergeRequest } = story;
   const byAgent = (): Readonly<Note>[] =>
     gitlab.notes(mergeRequest.projectId, mergeRequest.iid).filter(({ authorId }) => authorId === agent.id);
 
   screen.chapter('The pipeline runs and fails; GitLab calls the webhook');
-  await story.failPipeline();
-  const analysis = await until(() => byAgent()[0], 'the note');
+  const analyzed = Promise.all([jobs.next('analyze', signal), story.failPipeline()]);
+  const [analysisEnding] = await withDeadline(NOTE_TIMEOUT_MS, 'the analysis', analyzed);
+  const analysis = expectNote(byAgent()[0], 'analysis', analysisEnding);
   screen.chapter('A note is on the merge request');
   screen.note(agent.name, analysis.body);
+  expectAnswer('analysis', analysisEnding);
 
-  await sleep(stepMs);
+  await sleep(stepMs, undefined, { signal });
   screen.chapter(
     `${developer.name} replies in the thread, and the same session goes on, with its history and files`,
   );
   screen.note(developer.name, QUESTION);
+  const answered = jobs.next('reply', signal);
   story.ask(analysis.discussionId);
-  const reply = await until(() => byAgent()[1], 'the answer');
+  const replyEnding = await withDeadline(NOTE_TIMEOUT_MS, 'the answer', answered);
+  const reply = expectNote(byAgent()[1], 'answer', replyEnding);
   screen.chapter('The answer is in the thread');
   screen.note(agent.name, reply.body);
+  expectAnswer('answer', replyEnding);
 }
 
-async function until<T>(find: () => T | undefined, what: string): Promise<T> {
-  const deadline = Date.now() + NOTE_TIMEOUT_MS;
-  while (Date.now() < deadline) {
-    const found = find();
-    if (found !== undefined) return found;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come within ${NOTE_TIMEOUT_MS / 1_000} s`);
+function expectNote(note: Readonly<Note> | undefined, what: string, how: JobEnding): Readonly<Note> {
+  if (!note) throw new Error(`the ${what} ended without a note (${how.ending}): ${how.reason}`);
+  return note;
 }
 
-interface Stage {
+/** A used-up budget still gives an answer; anything else gives only its reason. */
+function expectAnswer(what: string, { ending, reason }: JobEnding): void {
+  if (!['answered', 'iterations', 'context'].includes(ending))
+    throw new Error(`the ${what} broke off (${ending}): ${reason}`);
+}
+
+interface Parts {
   folder: string;
   model: DemoModel;
   webhookToken: string;
-  screen: Screen;
+  watch: (event: AgentEvent) => void;
   log: Logger;
   version: string;
 }
 
-async function start(gitlab: PretendGitlab, story: Story, stage: Stage): Promise<Service> {
-  const { folder, model, webhookToken, screen, log, version } = stage;
+async function start(gitlab: PretendGitlab, story: Story, parts: Parts): Promise<Service> {
+  const { folder, model, webhookToken, watch, log, version } = parts;
   const file = join(folder, 'hummingbird.yaml');
   const text = stringify({
     gitlab: { url: gitlab.url, maxRequestsPerMinute: 6_000 },
     server: { port: 0 },
     webhook: { spool: { dir: join(folder, 'spool') } },
-    queue: { url: `pglite:${join(folder, 'db')}`, urlEnv: 'DEMO_QUEUE_URL', debounceMs: 1_000 },
+    queue: {
+      url: `pglite:${join(folder, 'db')}`,
+      urlEnv: 'DEMO_QUEUE_URL',
+      debounceMs: 1_000,
+      // Somebody is watching: better to hear soon why it does not work.
+      attempts: 2,
+      backoffMs: 1_000,
+    },
     store: { kind: 'folder', dir: join(folder, 'sessions') },
     models: model.config,
   });
@@ -121,7 +151,16 @@ async function start(gitlab: PretendGitlab, story: Story, stage: Stage): Promise
     GITLAB_READ_TOKEN: gitlab.addToken({ userId: story.agent.id, scopes: ['read_api'] }),
     GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: story.agent.id, scopes: ['api'] }),
   };
-  return startService({ config, role: 'all', log, version, env, watch: ({ event }) => screen.agent(event) });
+  return startService({
+    config,
+    role: 'all',
+    log,
+    version,
+    env,
+    watch: ({ event }) => watch(event),
+    // Nobody comes back for a job that is under way.
+    stopGraceMs: 0,
+  });
 }
 
 /** Shows each delivery once it was answered. */

@@ -19,6 +19,7 @@ export interface Assembly {
   app: FastifyInstance;
   checks: HealthCheck[];
   watch: (live: LiveEvent) => void;
+  stopGraceMs: number;
   /** Parts are stopped in the opposite order of their start. */
   onStop(stop: () => Promise<unknown>): void;
 }

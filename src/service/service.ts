@@ -21,6 +21,8 @@ export interface ServiceOptions {
   now?: () => number;
   /** Sees what the agent does while it does it. */
   watch?: (live: LiveEvent) => void;
+  /** How long running jobs may go on when the service is told to stop. */
+  stopGraceMs?: number;
 }
 
 export interface Service {
@@ -31,11 +33,13 @@ export interface Service {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const DRAIN_MS = 5_000;
+const STOP_GRACE_MS = 20_000;
 /** Longer than a worker's grace period. */
 const STOP_PART_MS = 40_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, role, log, version, env, now = Date.now, watch = () => undefined } = options;
+  const { stopGraceMs = STOP_GRACE_MS } = options;
   const isApi = role !== 'worker';
   const isWorker = role !== 'api';
   const needs = { webhook: isApi, gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
@@ -69,6 +73,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       app,
       checks,
       watch,
+      stopGraceMs,
       onStop: (stopPart) => stops.push(stopPart),
     };
 

@@ -13,10 +13,9 @@ import { createInvestigator } from './investigator.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 
 const RETRY_MS = 2_000;
-const STOP_GRACE_MS = 20_000;
 
 export async function startWorker(assembly: Assembly, agent: ConnectedAgent | null): Promise<void> {
-  const { config, secrets, backend, checks, log, now, role, watch, onStop } = assembly;
+  const { config, secrets, backend, checks, log, now, role, watch, stopGraceMs, onStop } = assembly;
   if (!secrets.gitlabReadToken || !secrets.gitlabWriteToken || !agent)
     throw new Error('a worker needs both GitLab tokens');
   const reader = createClient(assembly, secrets.gitlabReadToken);
@@ -48,7 +47,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     stopping.abort();
     backend.abandon();
     const worker = await working.catch(() => null);
-    await worker?.stop(STOP_GRACE_MS);
+    await worker?.stop(stopGraceMs);
   });
 }
 

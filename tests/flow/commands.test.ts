@@ -1,9 +1,12 @@
 // The commands a person runs by hand, as processes of their own.
 import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { QUESTION } from '../../src/demo/story/scene.ts';
 import { pglite } from '../services/backends.ts';
 import { type ModelScript, startModel, textOf } from '../services/model.ts';
+import { startWire } from '../services/model-wire.ts';
 import { PROGRAM, startProgram } from '../services/program.ts';
 import { ANSWER, createScene, type Scene } from './scene.ts';
 
@@ -13,8 +16,9 @@ const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdou
 const hummingbird = (args: string[], env?: Record<string, string>) => startProgram(args, env).ended;
 
 describe('demo', () => {
-  test('tells the whole story and ends well', async () => {
-    const { code, stdout, stderr } = await hummingbird(['demo', '--fast']);
+  test('tells the whole story, ends well and leaves nothing behind', async () => {
+    const demo = startProgram(['demo', '--fast']);
+    const { code, stdout, stderr } = await demo.ended;
     expect(stderr).toBe('');
     expect(code).toBe(0);
     const chapters = [
@@ -34,6 +38,47 @@ describe('demo', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     // The notes as they look on the merge request, without colours where there is no terminal.
     for (const mark of ['**', '```', '<sub>', '<!--', '\x1b']) expect(stdout).not.toContain(mark);
+    expect(readdirSync(demo.folder)).toEqual([]);
+    expect(demo.isGone()).toBe(true);
+  }, 60_000);
+
+  test.each([
+    ['Ctrl-C', 'pressCtrlC', 130],
+    ['SIGTERM', 'terminate', 143],
+  ] as const)(
+    '%s in the middle of it ends everything',
+    async (_name, interrupt, expected) => {
+      const demo = startProgram(['demo']);
+      await demo.shows('calls    sandbox_exec');
+      demo[interrupt]();
+      const { code, stdout, stderr } = await demo.ended;
+      expect({ code, stderr }).toEqual({ code: expected, stderr: '' });
+      expect(stdout).toMatch(/\nInterrupted\.\n$/);
+      expect(readdirSync(demo.folder)).toEqual([]);
+      expect(demo.isGone()).toBe(true);
+    },
+    60_000,
+  );
+
+  test('--keep stays up after the story and says how to end it', async () => {
+    const demo = startProgram(['demo', '--fast', '--keep']);
+    await demo.shows('Ctrl-C ends it.');
+    const [, gitlab, service] =
+      /Still running: GitLab (\S+), service (\S+)\. Ctrl-C ends it\./.exec(demo.printed()) ?? [];
+    const health = await fetch(`${service}/health/ready`);
+    expect({ status: health.status, body: await health.json() }).toMatchObject({
+      status: 200,
+      body: { status: 'ok' },
+    });
+    const pretend = await fetch(`${gitlab}/api/v4/version`);
+    expect({ status: pretend.status, body: await pretend.json() }).toEqual({
+      status: 401,
+      body: { message: '401 Unauthorized' },
+    });
+    demo.pressCtrlC();
+    expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(readdirSync(demo.folder)).toEqual([]);
+    expect(demo.isGone()).toBe(true);
   }, 60_000);
 });
 
@@ -73,6 +118,64 @@ describe('demo with a key', () => {
     },
     60_000,
   );
+
+  test('does not wait for a silent model when it is interrupted', async () => {
+    const wire = await startWire();
+    onTestFinished(() => wire.close());
+    wire.reply(() => undefined);
+    const demo = startProgram(['demo', '--fast'], { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: wire.url });
+    await expect.poll(() => wire.sent, { timeout: 30_000 }).toHaveLength(1);
+    const before = Date.now();
+    demo.pressCtrlC();
+    expect(await demo.ended).toMatchObject({ code: 130, stderr: '' });
+    // A service would let the job go on for 20 s.
+    expect(Date.now() - before).toBeLessThan(15_000);
+  }, 60_000);
+
+  test('that is refused ends at once and says why', async () => {
+    const model = await openModel(() => ({ status: 401 }));
+    const { code, stdout, stderr } = await hummingbird(['demo', '--fast'], {
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: model.url,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^hummingbird: the analysis broke off \(model-error\): .*the vendor is in trouble.*\n$/,
+    );
+    expect(stdout).toMatch(/A note is on the merge request[^▶]*The model could not be used to the end/);
+    expect(stdout).not.toContain('replies in the thread');
+    expect(stdout + stderr).not.toContain(KEY);
+  }, 60_000);
+
+  test('ends when the job has ended without a note, and says why', async () => {
+    const breakDisk: ModelScript = () => {
+      const [demo = ''] = readdirSync(program.folder);
+      const sessions = join(program.folder, demo, 'sessions');
+      rmSync(sessions, { recursive: true, force: true });
+      writeFileSync(sessions, 'a file where the sessions should be');
+      return { text: 'It can not be saved.' };
+    };
+    const model = await openModel(breakDisk);
+    const program = startProgram(['demo', '--fast'], {
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: model.url,
+    });
+    const { code, stdout, stderr } = await program.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^hummingbird: the analysis ended without a note \(failed\): .*sessions.*\n$/);
+    expect(stdout).toMatch(/trouble +job failed: ENOTDIR/);
+    expect(readdirSync(program.folder)).toEqual([]);
+  }, 60_000);
+
+  test('and an address that is none is an error of the environment', async () => {
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: 'localhost:4000' };
+    const demo = startProgram(['demo', '--fast'], env);
+    expect(await demo.ended).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('ANTHROPIC_BASE_URL: is not an http(s) URL'),
+    });
+    expect(readdirSync(demo.folder)).toEqual([]);
+  });
 });
 
 /** Looks something up first, then answers; a question of a person likewise. */

@@ -31,7 +31,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   ops: { rooms: [], packages: ['fastify', 'pino'] },
   demo: {
     rooms: ['agent', 'config', 'service'],
-    packages: ['fastify', 'marked', 'pino', 'string-width', 'wrap-ansi', 'yaml'],
+    packages: ['fastify', 'marked', 'pino', 'string-width', 'wrap-ansi', 'yaml', 'zod'],
   },
   service: {
     rooms: [
