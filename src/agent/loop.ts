@@ -14,7 +14,7 @@ import {
   toRefusal,
   toSentBack,
 } from './prompts.ts';
-import { readTurn, withCalls } from './read-turn.ts';
+import { hasText, readTurn, withCalls } from './read-turn.ts';
 import { createRun, type Run, toView } from './run.ts';
 import { runTools } from './run-tools.ts';
 import { takeTurn } from './take-turn.ts';
@@ -135,7 +135,7 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
     return { allowed, refusals };
   });
   for (const words of refusals) nudge(run, words);
-  if (message.content) run.lastText = message.content;
+  if (hasText(message.content)) run.lastText = message.content;
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);
   const results = yield* runTools({ ...run, view: (report) => toView(run, report) }, allowed);
@@ -181,7 +181,7 @@ async function* endLast(
   { message }: ModelTurn,
 ): AsyncGenerator<AgentEvent, LoopResult> {
   const text = run.draft + message.content;
-  if (text === '') return end(run, ending, reason);
+  if (!hasText(text)) return end(run, ending === 'answered' ? 'empty' : ending, reason);
   const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
   return yield* answer(run, whole, [ending, reason]);
 }

@@ -18,8 +18,13 @@ export function readTurn({ message, stop }: ModelTurn, draft: string): Reading {
   if (message.toolCalls.length > 0)
     return stop === 'length' ? { kind: 'cut-call' } : { kind: 'calls', message: whole };
   if (stop === 'length')
-    return message.content ? { kind: 'cut-text', text: whole.content } : { kind: 'cut-call' };
-  return whole.content ? { kind: 'answer', message: whole } : { kind: 'empty' };
+    return hasText(message.content) ? { kind: 'cut-text', text: whole.content } : { kind: 'cut-call' };
+  return hasText(whole.content) ? { kind: 'answer', message: whole } : { kind: 'empty' };
+}
+
+/** White space says nothing, and providers refuse it. */
+export function hasText(text: string): boolean {
+  return text.trim() !== '';
 }
 
 /** What is not executed would be a call without a result. */
