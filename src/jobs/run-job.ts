@@ -21,6 +21,7 @@ import {
 import { type OnMergeRequest, type RunEnding, recordRun } from './record-run.ts';
 import { toSessionId } from './session-id.ts';
 import { holdSession } from './session-lock.ts';
+import { isSmallTalk } from './small-talk.ts';
 import { stopOutdatedRuns } from './stop-outdated-runs.ts';
 
 export interface JobDependencies extends InvestigationDependencies {
@@ -108,6 +109,10 @@ async function answer(
   if (!question) return nothingToDo('the note is gone');
   if (!thread && !mentions(question.body, agent.username))
     return nothingToDo('the note does not call the agent by name');
+  if (thread && isSmallTalk(question.body, agent.username)) {
+    await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'thumbsup', signal);
+    return { ending: 'small-talk', reason: 'the reply asks for nothing' };
+  }
   const sessionId = thread?.sessionId ?? toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
   await onMergeRequest(mr, sessionId);
 

@@ -84,6 +84,20 @@ describe.each(PROVIDERS)('with %s', (provider) => {
     await expect.poll(() => notes()[1]?.resolvedById).toBe(scene.agent.id);
   });
 
+  test('a reply that only says thanks gets a thumb, not a run', async () => {
+    await arrange({ provider });
+    failPipeline();
+    const note = await noteOf(0);
+    const before = scene.model.conversations().length;
+    const thanks = ask(note.discussionId, 'Thanks, good catch! :tada:');
+    await expect
+      .poll(() => scene.gitlab.awards(thanks.id), { timeout: 20_000 })
+      .toMatchObject([{ name: 'thumbsup', userId: scene.agent.id }]);
+    await expect.poll(ended).toContainEqual(expect.objectContaining({ ending: 'small-talk' }));
+    expect(scene.model.conversations()).toHaveLength(before);
+    expect(notes()).toHaveLength(1);
+  });
+
   test('two replies in quick succession are answered one after the other, in one conversation', async () => {
     await arrange({ provider });
     failPipeline();
