@@ -36,6 +36,8 @@ export type AgentEvent =
   /** What a call besides the turns has used: a summary, a judgement. */
   | { type: 'usage'; purpose: string; model: string; usage: Usage }
   | { type: 'checkpoint'; messages: number }
+  /** Somebody told the run to stop. */
+  | { type: 'stopped'; reason: string }
   | { type: 'ended'; ending: Ending; reason: string; usage: Usage; iterations: number };
 
 export type WarningKind = 'iterations' | 'context' | 'final-turn' | 'nudge';

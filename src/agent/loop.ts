@@ -65,6 +65,7 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
     result = endBroken(run, error);
   }
   const { ending, reason, usage, iterations } = result;
+  if (ending === 'stopped') yield { type: 'stopped', reason };
   yield { type: 'ended', ending, reason, usage, iterations };
   return result;
 }

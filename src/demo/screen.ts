@@ -39,13 +39,8 @@ export function createScreen(out: Output): Screen {
     chapter: (text) => line(`\n${as('bold', `▶ ${text}`)}`),
     text: (text) => line(text),
     agent(event) {
-      if (event.type === 'turn-started') step('turn', `${event.iteration} of at most ${event.maxIterations}`);
-      if (event.type === 'turn' && event.calls.length > 0 && event.text) step('  says', event.text);
-      if (event.type === 'warning') step('  warned', event.kind);
-      if (event.type === 'tool-started')
-        step('  calls', `${event.call.name} ${toArguments(event.call.arguments)}`);
-      if (event.type === 'tool-finished')
-        step(event.isError ? '  failed' : '  gets', `(${event.durationMs} ms) ${toResult(event.result)}`);
+      const told = tell(event);
+      if (told) step(...told);
     },
     note(author, body) {
       line();
@@ -64,6 +59,43 @@ export function lookOf(out: Output): Look {
     width: Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns)),
     hasColours: out.isTTY && out.hasColors(),
   };
+}
+
+/** What a person wants to see of it, if anything. */
+function tell(event: AgentEvent): [string, string] | null {
+  switch (event.type) {
+    case 'turn-started':
+      return ['turn', `${event.iteration} of at most ${event.maxIterations}`];
+    case 'turn':
+      return event.calls.length > 0 && event.text ? ['  says', event.text] : null;
+    case 'warning':
+      return ['  warned', event.kind];
+    case 'tool-started':
+      return ['  calls', `${event.call.name} ${toArguments(event.call.arguments)}`];
+    case 'tool-progress':
+      return ['  so far', event.text];
+    case 'tool-finished':
+      return [event.isError ? '  failed' : '  gets', `(${event.durationMs} ms) ${toResult(event.result)}`];
+    case 'tool-refused':
+      return ['  refused', `${event.call.name}: ${event.reason}`];
+    case 'sent-back':
+      return ['  sent back', event.reason];
+    case 'retry':
+      return [
+        '  waits',
+        `${Math.ceil(event.waitMs / 1_000)} s, then asks ${event.model} again: ${event.reason}`,
+      ];
+    case 'fallback':
+      return ['  switches', `from ${event.from} to ${event.to}: ${event.reason}`];
+    case 'context-overflow':
+      return ['  too long', event.reason];
+    case 'compaction':
+      return ['  shortens', `${event.how}: from ${event.tokensBefore} to ${event.tokensAfter} tokens`];
+    case 'compaction-failed':
+      return ['  too long', event.reason];
+    default:
+      return null;
+  }
 }
 
 function toArguments(args: Record<string, unknown>): string {

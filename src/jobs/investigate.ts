@@ -119,11 +119,15 @@ export async function investigate(
       checkpoint: (all) => store.saveContext(sessionId, { version: 1, messages: [...all] }),
       signal,
     });
-    const result = await watch(loop, async (event) => {
-      onEvent(event);
-      if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
-      await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
-    });
+    const result = await watch(
+      loop,
+      async (event) => {
+        if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
+        await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
+        onEvent(event);
+      },
+      log,
+    );
     await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
     const isSessionLost = investigation.resumes && session === null;
     const findings = {
@@ -199,14 +203,16 @@ async function restoreFiles(sandbox: Sandbox, session: Session | null, log: Logg
   }
 }
 
+/** Whoever watches does not change the run, not even by failing. */
 async function watch<T>(
   loop: AsyncGenerator<AgentEvent, T>,
   onEvent: (event: AgentEvent) => Promise<void>,
+  log: Logger,
 ): Promise<T> {
   while (true) {
     const next = await loop.next();
     if (next.done) return next.value;
-    await onEvent(next.value);
+    await onEvent(next.value).catch((error) => log.warn({ err: error }, 'an event was not recorded'));
   }
 }
 
