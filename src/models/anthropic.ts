@@ -5,6 +5,7 @@ import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
 import { readMessage, type WholeMessage } from './anthropic-stream.ts';
 import { checkHistory } from './check-history.ts';
 import { fromRetryAfter } from './retry-after.ts';
+import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
@@ -12,8 +13,7 @@ export interface AnthropicOptions {
   model: string;
   apiKey: string;
   baseUrl?: string | undefined;
-  /** Lets the model think before it answers, as much as it finds right. Left out: as the model does by default. */
-  thinking?: boolean;
+  thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
 }
@@ -73,9 +73,7 @@ export function toRequest(
       })),
       ...(toolsDisabled && { tool_choice: { type: 'none' as const } }),
     }),
-    ...(thinking !== undefined && {
-      thinking: thinking ? { type: 'adaptive', display: 'summarized' } : { type: 'disabled' },
-    }),
+    ...(thinking !== undefined && toThinking(thinking)),
     messages,
   };
 }
@@ -135,6 +133,14 @@ export function toError(error: unknown, apiKey: string): ModelError {
     },
     apiKey,
   );
+}
+
+function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {
+  if (thinking === 'off') return { thinking: { type: 'disabled' } };
+  return {
+    thinking: { type: 'adaptive', display: 'summarized' },
+    ...(thinking !== 'on' && { output_config: { effort: thinking } }),
+  };
 }
 
 const STATUS_OF_TYPE: Record<string, number> = {

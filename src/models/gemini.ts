@@ -5,6 +5,8 @@ import {
   type GenerateContentConfig,
   GoogleGenAI,
   type Part,
+  type ThinkingConfig,
+  ThinkingLevel,
 } from '@google/genai';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
@@ -12,6 +14,7 @@ import { createCallIds } from './call-ids.ts';
 import { checkHistory } from './check-history.ts';
 import { readAnswer, type WholeAnswer } from './gemini-stream.ts';
 import { fromRetryInfo } from './retry-after.ts';
+import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
@@ -19,8 +22,7 @@ export interface GeminiOptions {
   model: string;
   apiKey: string;
   baseUrl?: string | undefined;
-  /** Lets the model tell what it thinks. Left out: as the model does by default. */
-  thinking?: boolean;
+  thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
 }
@@ -84,7 +86,7 @@ export function toRequest(
         toolConfig: { functionCallingConfig: { mode: FunctionCallingConfigMode.NONE } },
       }),
     }),
-    ...(thinking !== undefined && { thinkingConfig: { includeThoughts: thinking } }),
+    ...(thinking !== undefined && { thinkingConfig: toThinking(thinking) }),
   };
 }
 
@@ -150,6 +152,14 @@ export function toError(error: unknown, apiKey: string): ModelError {
     apiKey,
   );
 }
+
+/** No model of theirs can be kept from thinking, and this is the least that all of them know. */
+function toThinking(thinking: Thinking): ThinkingConfig {
+  if (thinking === 'off') return { includeThoughts: false, thinkingLevel: ThinkingLevel.LOW };
+  return { includeThoughts: true, ...(thinking !== 'on' && { thinkingLevel: LEVELS[thinking] }) };
+}
+
+const LEVELS = { low: ThinkingLevel.LOW, medium: ThinkingLevel.MEDIUM, high: ThinkingLevel.HIGH };
 
 function toParts({ native, content, toolCalls }: AssistantMessage): Part[] {
   if (native?.author === AUTHOR) return (native.content as Content).parts ?? [];

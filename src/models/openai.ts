@@ -7,6 +7,7 @@ import { checkHistory } from './check-history.ts';
 import { fromApiError } from './openai-failure.ts';
 import { readCompletion, type WholeCompletion } from './openai-stream.ts';
 import { fromRetryAfter } from './retry-after.ts';
+import type { Thinking } from './thinking.ts';
 import { describeError, toModelError } from './to-model-error.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
@@ -16,8 +17,7 @@ export interface OpenAIOptions {
   apiKey?: string | undefined;
   /** Everything before `/chat/completions`, so mostly with a `/v1` at its end. */
   baseUrl?: string | undefined;
-  /** Lets the model think before it answers, or keeps it from it. Left out: as the model does by default. */
-  thinking?: boolean;
+  thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
 }
@@ -90,7 +90,7 @@ export function toRequest(
       })),
       ...(toolsDisabled && { tool_choice: 'none' as const }),
     }),
-    ...(thinking !== undefined && { reasoning_effort: thinking ? 'medium' : 'none' }),
+    ...(thinking !== undefined && { reasoning_effort: EFFORTS[thinking] }),
     // Not `developer`, which only OpenAI knows and which means the same there.
     messages: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...messages],
   };
@@ -151,6 +151,9 @@ export function toError(error: unknown, apiKey: string): ModelError {
     apiKey,
   );
 }
+
+/** No word of theirs leaves it to the model how much it thinks. */
+const EFFORTS = { off: 'none', on: 'medium', low: 'low', medium: 'medium', high: 'high' } as const;
 
 /** OpenAI's newer models refuse `max_tokens`; many other servers know only that, and overlook what they do not know. */
 function toOutputLimit(maxOutputTokens: number, baseUrl: string) {

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import type { Config, Secrets } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
-import type { ModelSpec } from '../models/create-model.ts';
 import { openChain } from '../models/open-chain.ts';
 import type { SandboxProvider } from '../sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../sandbox/virtual/provider.ts';
@@ -12,10 +11,9 @@ import { openFolderStore } from '../session/folder-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { createToolbox } from '../tools/toolbox.ts';
+import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
-export interface InvestigatorOptions {
-  config: Config;
-  secrets: Pick<Secrets, 'modelKeys'>;
+export interface InvestigatorOptions extends ChainOptions {
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -50,30 +48,6 @@ export async function createInvestigator(
     log,
     now,
   };
-}
-
-/** Those of the main chain that have what they need; the one the workflow asks for goes first. */
-function usableModels(
-  { config, secrets }: InvestigatorOptions,
-  { name, model: wanted }: Workflow,
-): ModelSpec[] {
-  const isWanted = ({ model }: { model: string }): boolean => model === wanted;
-  if (wanted !== null && !config.models.main.some(isWanted))
-    throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
-  const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
-  const usable = withKeys(chain, secrets);
-  if (usable.length === 0)
-    throw new PermanentError(
-      `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
-    );
-  return usable;
-}
-
-function withKeys(chain: Config['models']['main'], { modelKeys }: Pick<Secrets, 'modelKeys'>): ModelSpec[] {
-  return chain.flatMap(({ provider, model, baseUrl, apiKeyEnv }) => {
-    const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
-    return apiKey === undefined ? [] : [{ provider, model, apiKey, baseUrl }];
-  });
 }
 
 async function openStore({ store }: Config): Promise<SessionStore> {

@@ -4,7 +4,16 @@ import { envName, httpUrl, nonEmpty, sound } from '../values.ts';
 const shared = {
   model: nonEmpty().describe('Name of the model, as its provider spells it'),
   baseUrl: httpUrl().optional().describe('Address of the API, if it is not the public one of the provider'),
-  maxOutputTokens: z.int().min(256).max(1_000_000).optional().describe('Longest answer, in tokens'),
+  maxOutputTokens: z
+    .int()
+    .min(256)
+    .max(1_000_000)
+    .optional()
+    .describe('Longest answer, in tokens; the workflow may want a shorter one'),
+  thinking: z
+    .enum(['off', 'on', 'low', 'medium', 'high'])
+    .optional()
+    .describe('How much it thinks before it answers; if left out, as it does by default'),
 };
 
 const anthropic = z.strictObject({

@@ -44,7 +44,7 @@ describe('the text of config init', () => {
       runtime: 'runsc',
     });
     expect(config.gitlab.caFile).toBe('/etc/ssl/certs/company-ca.pem');
-    expect(config.models.main[0]?.maxOutputTokens).toBe(16_000);
+    expect(config.models.main[0]).toMatchObject({ maxOutputTokens: 16_000, thinking: 'medium' });
   });
 
   it('explains every section', () => {

@@ -43,6 +43,8 @@ models: { main: [{ provider: antropic, model: x }] }
   models.main[0].provider: must be one of anthropic, gemini, openai. Fix: did you mean anthropic?
 models: { side: [{ provider: openai, model: x }] }
   models.side[0].apiKeyEnv: is missing, and without baseUrl this is api.openai.com, which needs a key. Fix: add apiKeyEnv: OPENAI_API_KEY, or the baseUrl of your own server.
+models: { main: [{ provider: gemini, model: x, thinking: hihg }] }
+  models.main[0].thinking: must be one of off, on, low, medium, high. Fix: did you mean high?
 gitlab: { ignoreUsers: [true] }
   gitlab.ignoreUsers[0]: must be a whole number of at least 1 or a text, not a boolean. Fix: write a whole number of at least 1 or a text.
 gitlab: { ignoreUsers: ["@bot"] }

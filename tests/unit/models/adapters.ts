@@ -3,12 +3,13 @@ import type { Model } from '../../../src/agent/model.ts';
 import { createAnthropicModel } from '../../../src/models/anthropic.ts';
 import { createGeminiModel } from '../../../src/models/gemini.ts';
 import { createOpenAIModel } from '../../../src/models/openai.ts';
+import type { Thinking } from '../../../src/models/thinking.ts';
 import { failWith, type Reply, type Sent, toEvents } from '../../services/model-wire.ts';
 import { KEY } from './requests.ts';
 
 export interface Adapter {
   provider: string;
-  create(baseUrl: string, more?: { silenceMs?: number; thinking?: boolean }): Model;
+  create(baseUrl: string, more?: { silenceMs?: number; thinking?: Thinking }): Model;
   /** A text in two pieces. */
   stream: { start: string; end: string; garbage: string };
   tooLong: string;

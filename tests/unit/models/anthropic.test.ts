@@ -48,19 +48,41 @@ describe('thinking', () => {
     expect(wire.last().bytes).toContain(JSON.stringify({ role: 'assistant', content: blocks }));
   });
 
+  const adaptive = { type: 'adaptive', display: 'summarized' };
   test.each([
-    [true, { type: 'adaptive', display: 'summarized' }],
-    [false, { type: 'disabled' }],
-    [undefined, undefined],
-  ])('%s is asked for as %o', async (thinking, expected) => {
+    ['off', { thinking: { type: 'disabled' } }],
+    ['on', { thinking: adaptive }],
+    ['low', { thinking: adaptive, output_config: { effort: 'low' } }],
+    ['medium', { thinking: adaptive, output_config: { effort: 'medium' } }],
+    ['high', { thinking: adaptive, output_config: { effort: 'high' } }],
+    [undefined, {}],
+  ] as const)('%s is asked for as %o, and nothing else changes', async (thinking, expected) => {
     wire.mock.on({}, { content: 'ok' });
-    const options = { model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl: wire.url };
+    const options = { model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl: wire.url, thinking };
 
-    await createAnthropicModel(thinking === undefined ? options : { ...options, thinking }).generate(
-      requestOf([user('why?')]),
-    );
+    await createAnthropicModel(options).generate(requestOf([user('why?')]));
 
-    expect(wire.last().body.thinking).toEqual(expected);
+    expect(wire.last().body).toEqual({
+      model: 'claude-sonnet-5-5',
+      max_tokens: 1234,
+      stream: true,
+      system: 'You are Hummingbird.',
+      tools: [
+        {
+          name: 'sandbox_exec',
+          description: 'Runs a command',
+          input_schema: {
+            type: 'object',
+            properties: { command: { type: 'string' } },
+            required: ['command'],
+          },
+        },
+      ],
+      ...expected,
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'why?', cache_control: { type: 'ephemeral' } }] },
+      ],
+    });
   });
 });
 

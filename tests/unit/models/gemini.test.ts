@@ -151,20 +151,37 @@ test.each([
 });
 
 test.each([
-  [true, { includeThoughts: true }],
-  [false, { includeThoughts: false }],
+  ['off', { includeThoughts: false, thinkingLevel: 'LOW' }],
+  ['on', { includeThoughts: true }],
+  ['low', { includeThoughts: true, thinkingLevel: 'LOW' }],
+  ['medium', { includeThoughts: true, thinkingLevel: 'MEDIUM' }],
+  ['high', { includeThoughts: true, thinkingLevel: 'HIGH' }],
   [undefined, undefined],
-])('thinking %s is asked for as %o', async (thinking, expected) => {
+] as const)('thinking %s is asked for as %o, and nothing else changes', async (thinking, thinkingConfig) => {
   wire.mock.on({}, { content: 'ok' });
-  const options = { model: 'gemini-3.8-flash', apiKey: KEY, baseUrl: wire.url };
+  const options = { model: 'gemini-3.8-flash', apiKey: KEY, baseUrl: wire.url, thinking };
 
-  await createGeminiModel(thinking === undefined ? options : { ...options, thinking }).generate(
-    requestOf([user('why?')]),
-  );
+  await createGeminiModel(options).generate(requestOf([user('why?')]));
 
-  expect(wire.last().body.generationConfig).toEqual({
-    maxOutputTokens: 1234,
-    ...(expected && { thinkingConfig: expected }),
+  expect(wire.last().body).toEqual({
+    systemInstruction: { role: 'user', parts: [{ text: 'You are Hummingbird.' }] },
+    contents: [{ role: 'user', parts: [{ text: 'why?' }] }],
+    tools: [
+      {
+        functionDeclarations: [
+          {
+            name: 'sandbox_exec',
+            description: 'Runs a command',
+            parametersJsonSchema: {
+              type: 'object',
+              properties: { command: { type: 'string' } },
+              required: ['command'],
+            },
+          },
+        ],
+      },
+    ],
+    generationConfig: { maxOutputTokens: 1234, ...(thinkingConfig && { thinkingConfig }) },
   });
 });
 

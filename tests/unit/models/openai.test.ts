@@ -82,15 +82,42 @@ describe('the request', () => {
   });
 
   test.each([
-    [true, 'medium'],
-    [false, 'none'],
-    [undefined, undefined],
-  ])('asks for thinking %s as %s', async (thinking, expected) => {
+    ['off', { reasoning_effort: 'none' }],
+    ['on', { reasoning_effort: 'medium' }],
+    ['low', { reasoning_effort: 'low' }],
+    ['medium', { reasoning_effort: 'medium' }],
+    ['high', { reasoning_effort: 'high' }],
+    [undefined, {}],
+  ] as const)('asks for thinking %s as %o, and nothing else changes', async (thinking, expected) => {
     wire.mock.on({}, { content: 'ok' });
 
-    await model(thinking === undefined ? {} : { thinking }).generate(ASKED());
+    await model({ thinking }).generate(ASKED());
 
-    expect(wire.last().body.reasoning_effort).toBe(expected);
+    expect(wire.last().body).toEqual({
+      model: 'qwen3.8-coder',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 1234,
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'sandbox_exec',
+            description: 'Runs a command',
+            parameters: {
+              type: 'object',
+              properties: { command: { type: 'string' } },
+              required: ['command'],
+            },
+          },
+        },
+      ],
+      ...expected,
+      messages: [
+        { role: 'system', content: 'You are Hummingbird.' },
+        { role: 'user', content: 'why?' },
+      ],
+    });
   });
 });
 

@@ -1,0 +1,40 @@
+import type { Config, Secrets } from '../config/config.ts';
+import type { Workflow } from '../config/workflow.ts';
+import { PermanentError } from '../errors.ts';
+import type { ModelSpec } from '../models/create-model.ts';
+
+export interface ChainOptions {
+  config: Config;
+  secrets: Pick<Secrets, 'modelKeys'>;
+}
+
+/** Those of the main chain that have what they need; the one the workflow asks for goes first. */
+export function usableModels(
+  { config, secrets }: ChainOptions,
+  { name, model: wanted }: Pick<Workflow, 'name' | 'model'>,
+): ModelSpec[] {
+  const isWanted = ({ model }: { model: string }): boolean => model === wanted;
+  if (wanted !== null && !config.models.main.some(isWanted))
+    throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
+  const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
+  const usable = withKeys(chain, secrets);
+  if (usable.length === 0)
+    throw new PermanentError(
+      `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
+    );
+  return usable;
+}
+
+/** Those of a chain that have what they need. */
+export function withKeys(chain: readonly ModelConfig[], secrets: ChainOptions['secrets']): ModelSpec[] {
+  return chain.flatMap((one) => toSpec(one, secrets) ?? []);
+}
+
+type ModelConfig = Config['models']['main'][number];
+
+function toSpec(one: ModelConfig, { modelKeys }: ChainOptions['secrets']): ModelSpec | null {
+  const { provider, model, baseUrl, thinking, maxOutputTokens, apiKeyEnv } = one;
+  const spec = { provider, model, baseUrl, thinking, maxOutputTokens };
+  const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
+  return apiKey === undefined ? null : { ...spec, apiKey };
+}

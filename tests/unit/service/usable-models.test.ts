@@ -1,0 +1,58 @@
+// From the file and the environment to what is sent.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { readSecrets } from '../../../src/config/config.ts';
+import { openChain } from '../../../src/models/open-chain.ts';
+import { usableModels } from '../../../src/service/usable-models.ts';
+import { startWire, type Wire } from '../../services/model-wire.ts';
+import { load } from '../config/problems.ts';
+import { requestOf, user } from '../models/requests.ts';
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await startWire();
+});
+beforeEach(() => {
+  wire.reset();
+  wire.mock.on({}, { content: 'ok' });
+});
+afterAll(() => wire.close());
+
+const WORKFLOW = { name: 'analyze-failures', model: null };
+
+test('a model of the file is asked as the file says', async () => {
+  const [spec] = usable([
+    { provider: 'gemini', model: 'g', baseUrl: wire.url, thinking: 'low', maxOutputTokens: 500 },
+  ]);
+
+  await openChain(spec ? [spec] : []).generate(requestOf([user('why?')]));
+
+  expect(wire.last().headers['x-goog-api-key']).toBe('k');
+  expect(wire.last().body.generationConfig).toEqual({
+    maxOutputTokens: 500,
+    thinkingConfig: { includeThoughts: true, thinkingLevel: 'LOW' },
+  });
+});
+
+test('a server without keys needs none, and a chain of which nothing is left is an error', () => {
+  const [own] = usable([{ provider: 'openai', model: 'own', baseUrl: wire.url }]);
+
+  expect(own).toMatchObject({ model: 'own', apiKey: '' });
+  expect(() => usable([{ provider: 'anthropic', model: 'no-key' }])).toThrow('the key of no-key');
+});
+
+test('the model that the workflow asks for goes first', () => {
+  const config = [
+    { provider: 'gemini', model: 'one' },
+    { provider: 'gemini', model: 'two' },
+  ];
+
+  expect(usable(config, 'two').map(({ model }) => model)).toEqual(['two', 'one']);
+  expect(() => usable(config, 'three')).toThrow('asks for three, which is not among models.main');
+});
+
+function usable(main: object[], wanted: string | null = null) {
+  const config = load(stringify({ models: { main } }));
+  const env = { GEMINI_API_KEY: 'k' };
+  return usableModels({ config, secrets: readSecrets(config, {}, env) }, { ...WORKFLOW, model: wanted });
+}
