@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import type { AssistantMessage, Message, ToolCall } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
 import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
@@ -7,30 +8,25 @@ import { checkHistory } from './check-history.ts';
 import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
-export interface AnthropicOptions {
+export type AnthropicOptions = Access & {
   model: string;
-  apiKey: string;
+  /** All that stands before `/v1`. */
   baseUrl?: string | undefined;
   thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
-}
+};
 
 const AUTHOR = 'anthropic';
 const PUBLIC_URL = 'https://api.anthropic.com';
 
 export function createAnthropicModel(options: AnthropicOptions): Model {
-  const { model, apiKey, baseUrl = PUBLIC_URL, silenceMs = 300_000 } = options;
-  // Its logger would print parts of a broken answer.
-  const client = new Anthropic({
-    apiKey,
-    baseURL: baseUrl,
-    maxRetries: 0,
-    timeout: silenceMs,
-    logLevel: 'off',
-  });
+  const { model, silenceMs = 300_000 } = options;
+  const client = createClient(options, silenceMs);
+  const authorize = createAuthorize(options);
   const breakpoints = createBreakpoints();
   return {
     name: `${AUTHOR}/${model}`,
@@ -39,15 +35,19 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
       checkHistory(request);
       const { messages, keep } = breakpoints.place(toMessages(request), request.transient !== undefined);
       const watchdog = createWatchdog(request.signal, silenceMs);
+      let secret = '';
       try {
+        const pass = await authorize(watchdog.signal);
+        secret = pass.secret;
         const body = toRequest(request, messages, options);
-        const events = await client.messages.create(body, { signal: watchdog.signal });
+        const { headers } = pass;
+        const events = await client.messages.create(body, { signal: watchdog.signal, headers });
         const whole = await readMessage(watched(events, watchdog), (delta) => request.onDelta?.(delta));
         keep();
         return fromResponse(whole);
       } catch (error) {
         watchdog.signal.throwIfAborted();
-        throw toError(error, apiKey);
+        throw toError(error, secret);
       } finally {
         watchdog.stop();
       }
@@ -123,7 +123,7 @@ export function toError(error: unknown, apiKey: string): ModelError {
     );
   // An error inside a stream has a type, but no status of its own.
   const status = error.status ?? (error.type === null ? undefined : STATUS_OF_TYPE[error.type]);
-  const text = error.apiMessage ?? describeError(error);
+  const text = error.apiMessage ?? fromGoogle(error.error) ?? describeError(error);
   return toModelError(
     {
       kind: status === 400 && TOO_LONG.test(text) ? 'too-long' : kindOfStatus(status),
@@ -135,12 +135,34 @@ export function toError(error: unknown, apiKey: string): ModelError {
   );
 }
 
+/** All that tells Vertex AI from Anthropic itself. The logger would print parts of a broken answer. */
+function createClient(
+  { apiKey, vertex, baseUrl }: AnthropicOptions,
+  timeout: number,
+): { messages: Pick<Anthropic['messages'], 'create'> } {
+  const shared = { maxRetries: 0, timeout, logLevel: 'off' } as const;
+  if (!vertex) return new Anthropic({ apiKey, baseURL: baseUrl ?? PUBLIC_URL, ...shared });
+  return new AnthropicVertex({
+    projectId: vertex.project,
+    region: vertex.location,
+    baseURL: `${baseUrl ?? vertexUrl(vertex)}/v1`,
+    authClient: signedByUs,
+    ...shared,
+  });
+}
+
 function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {
   if (thinking === 'off') return { thinking: { type: 'disabled' } };
   return {
     thinking: { type: 'adaptive', display: 'summarized' },
     ...(thinking !== 'on' && { output_config: { effort: thinking } }),
   };
+}
+
+/** On Vertex AI some errors are Google's, and those come in a list. */
+function fromGoogle(body: unknown): string | undefined {
+  const [first] = Array.isArray(body) ? (body as { error?: { message?: unknown } }[]) : [];
+  return typeof first?.error?.message === 'string' ? first.error.message : undefined;
 }
 
 const STATUS_OF_TYPE: Record<string, number> = {

@@ -3,18 +3,17 @@ import { createAnthropicModel } from './anthropic.ts';
 import { createGeminiModel } from './gemini.ts';
 import { createOpenAIModel } from './openai.ts';
 import type { Thinking } from './thinking.ts';
+import type { Access } from './vertex.ts';
 
-export interface ModelSpec {
+export type ModelSpec = Access & {
   provider: 'anthropic' | 'gemini' | 'openai';
   model: string;
-  /** Empty for a server without keys, which only `openai` knows. */
-  apiKey: string;
   /** The provider's public address if left out. */
   baseUrl?: string | undefined;
   thinking?: Thinking | undefined;
   /** Whoever asks may want less, but gets no more. */
   maxOutputTokens?: number | undefined;
-}
+};
 
 export function createModel(spec: ModelSpec): Model {
   const { maxOutputTokens = Number.POSITIVE_INFINITY } = spec;

@@ -16,16 +16,17 @@ import { readAnswer, type WholeAnswer } from './gemini-stream.ts';
 import { fromRetryInfo } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
-export interface GeminiOptions {
+export type GeminiOptions = Access & {
   model: string;
-  apiKey: string;
+  /** All that stands before `/v1`. */
   baseUrl?: string | undefined;
   thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
-}
+};
 
 const AUTHOR = 'gemini';
 const PUBLIC_URL = 'https://generativelanguage.googleapis.com';
@@ -37,24 +38,28 @@ const PUBLIC_URL = 'https://generativelanguage.googleapis.com';
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator';
 
 export function createGeminiModel(options: GeminiOptions): Model {
-  const { model, apiKey, baseUrl = PUBLIC_URL, silenceMs = 300_000 } = options;
-  // It asks once as long as there are no `retryOptions`; what is not set here, the environment may choose.
-  const client = new GoogleGenAI({ apiKey, vertexai: false, apiVersion: 'v1', httpOptions: { baseUrl } });
+  const { model, silenceMs = 300_000 } = options;
+  const client = createClient(options);
+  const authorize = createAuthorize(options);
   return {
     name: `${AUTHOR}/${model}`,
     async generate(request) {
       request.signal.throwIfAborted();
       checkHistory(request);
       const watchdog = createWatchdog(request.signal, silenceMs);
+      let secret = '';
       try {
-        const config = { ...toRequest(request, options), abortSignal: watchdog.signal };
+        const pass = await authorize(watchdog.signal);
+        secret = pass.secret;
+        const httpOptions = { headers: pass.headers };
+        const config = { ...toRequest(request, options), httpOptions, abortSignal: watchdog.signal };
         const contents = toMessages(request);
         const chunks = await client.models.generateContentStream({ model, contents, config });
         const whole = await readAnswer(watched(chunks, watchdog), (delta) => request.onDelta?.(delta));
         return fromResponse(whole, request.messages);
       } catch (error) {
         watchdog.signal.throwIfAborted();
-        throw toError(error, apiKey);
+        throw toError(error, secret);
       } finally {
         watchdog.stop();
       }
@@ -151,6 +156,29 @@ export function toError(error: unknown, apiKey: string): ModelError {
     },
     apiKey,
   );
+}
+
+/**
+ * All that tells Vertex AI from the Gemini API. It asks once as long as there are no `retryOptions`; what is not set
+ * here, the environment may choose.
+ */
+function createClient({ apiKey, vertex, baseUrl }: GeminiOptions): GoogleGenAI {
+  const apiVersion = 'v1';
+  if (!vertex)
+    return new GoogleGenAI({
+      apiKey,
+      vertexai: false,
+      apiVersion,
+      httpOptions: { baseUrl: baseUrl ?? PUBLIC_URL },
+    });
+  return new GoogleGenAI({
+    vertexai: true,
+    project: vertex.project,
+    location: vertex.location,
+    googleAuthOptions: { authClient: signedByUs },
+    apiVersion,
+    httpOptions: { baseUrl: baseUrl ?? vertexUrl(vertex) },
+  });
 }
 
 /** No model of theirs can be kept from thinking, and this is the least that all of them know. */

@@ -8,9 +8,12 @@ export interface Failure {
   retryAfterMs?: number | undefined;
 }
 
-export function toModelError({ kind, message, cause, retryAfterMs }: Failure, apiKey: string): ModelError {
-  return new ModelError(kind, withoutKey(message, apiKey), {
-    cause: copyWithoutKey(cause, apiKey),
+/** A key itself, or what one looks like. */
+export type Key = string | RegExp;
+
+export function toModelError({ kind, message, cause, retryAfterMs }: Failure, key: Key): ModelError {
+  return new ModelError(kind, withoutKey(message, key), {
+    cause: copyWithoutKey(cause, key),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
@@ -29,22 +32,24 @@ export function kindOfStatus(status: number | undefined): ModelError['kind'] {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const words = error.message || codeOf(error) || error.name;
-  return error.cause === undefined ? words : `${words}: ${describeError(error.cause)}`;
+  if (!(error.cause instanceof Error)) return words;
+  const causes = describeError(error.cause);
+  return causes.startsWith(words) ? causes : `${words}: ${causes}`;
 }
 
 /** The SDK's errors hold requests, headers and bodies; only what a reader needs is kept. */
-function copyWithoutKey(error: unknown, apiKey: string): unknown {
+function copyWithoutKey(error: unknown, key: Key): unknown {
   if (!(error instanceof Error)) return undefined;
-  const copy = new Error(withoutKey(error.message || codeOf(error), apiKey), {
-    cause: copyWithoutKey(error.cause, apiKey),
+  const copy = new Error(withoutKey(error.message || codeOf(error), key), {
+    cause: copyWithoutKey(error.cause, key),
   });
   copy.name = error.name;
-  copy.stack = withoutKey(error.stack ?? '', apiKey);
+  copy.stack = withoutKey(error.stack ?? '', key);
   return copy;
 }
 
-function withoutKey(text: string, apiKey: string): string {
-  return apiKey === '' ? text : text.replaceAll(apiKey, '[api key]');
+function withoutKey(text: string, key: Key): string {
+  return key === '' ? text : text.replaceAll(key, '[api key]');
 }
 
 function codeOf(error: Error): string {

@@ -3,6 +3,7 @@ import { createServer, request as forward, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { LLMock } from '@copilotkit/aimock';
+import { exchangeAssertion, TOKEN_PATH } from './google-account.ts';
 
 export interface Sent {
   path: string;
@@ -20,6 +21,10 @@ export interface Wire {
   last(): Sent;
   /** Answers the next request instead of aimock. */
   reply(reply: Reply): void;
+  /** What came to Google's token endpoint, which is on the same server. */
+  tokenRequests: URLSearchParams[];
+  /** Answers the next one of those. */
+  replyToken(reply: Reply): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -29,14 +34,22 @@ export async function startWire(): Promise<Wire> {
   await mock.start();
   const sent: Sent[] = [];
   const replies: Reply[] = [];
+  const tokenRequests: URLSearchParams[] = [];
+  const tokenReplies: Reply[] = [];
   const server = createServer(async (incoming, response) => {
     const bytes = await text(incoming);
+    if (incoming.url === TOKEN_PATH) {
+      const form = new URLSearchParams(bytes);
+      tokenRequests.push(form);
+      const { status, body } = exchangeAssertion(form);
+      const sent = { path: incoming.url, headers: incoming.headers, bytes, body: Object.fromEntries(form) };
+      return (tokenReplies.shift() ?? failWith(status, body))(response, sent);
+    }
     const one = { path: incoming.url ?? '', headers: incoming.headers, bytes, body: JSON.parse(bytes) };
     sent.push(one);
     const reply = replies.shift();
     if (reply) await reply(response, one);
-    // aimock knows Gemini only under the name of the beta.
-    else pass(`${mock.url}${one.path.replace('/v1/models/', '/v1beta/models/')}`, one, response);
+    else pass(mock.url, toKnown(one), response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -45,9 +58,10 @@ export async function startWire(): Promise<Wire> {
     sent,
     last: () => sent.at(-1) ?? { path: '', headers: {}, bytes: '', body: {} },
     reply: (reply) => replies.push(reply),
+    tokenRequests,
+    replyToken: (reply) => tokenReplies.push(reply),
     reset: () => {
-      sent.length = 0;
-      replies.length = 0;
+      for (const list of [sent, replies, tokenRequests, tokenReplies]) list.length = 0;
       mock.reset();
     },
     close: async () => {
@@ -58,8 +72,17 @@ export async function startWire(): Promise<Wire> {
   };
 }
 
-function pass(url: string, { bytes, headers }: Sent, response: ServerResponse): void {
-  const upstream = forward(url, { method: 'POST', headers }, (answer) => {
+/** aimock knows Gemini only under the name of the beta, and Claude on Vertex AI not at all. */
+function toKnown(sent: Sent): Sent {
+  const [, model] = /\/publishers\/anthropic\/models\/(.+):streamRawPredict$/.exec(sent.path) ?? [];
+  if (model === undefined) return { ...sent, path: sent.path.replace('/v1/models/', '/v1beta/models/') };
+  const bytes = JSON.stringify({ model, ...sent.body });
+  const headers = { ...sent.headers, 'content-length': `${Buffer.byteLength(bytes)}` };
+  return { ...sent, path: '/v1/messages', headers, bytes };
+}
+
+function pass(url: string, { path, bytes, headers }: Sent, response: ServerResponse): void {
+  const upstream = forward(`${url}${path}`, { method: 'POST', headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(response);
     answer.on('error', () => response.destroy());
@@ -82,6 +105,7 @@ export function answerWith(...events: object[]): Reply {
   };
 }
 
+/** Any status with a body in JSON, also a good one. */
 export function failWith(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });

@@ -20,7 +20,16 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   publish: { rooms: ['gitlab'], packages: [] },
   // The core stands alone.
   agent: { rooms: [], packages: [] },
-  models: { rooms: ['agent'], packages: ['@anthropic-ai/sdk', '@google/genai', 'openai'] },
+  models: {
+    rooms: ['agent'],
+    packages: [
+      '@anthropic-ai/sdk',
+      '@anthropic-ai/vertex-sdk',
+      '@google/genai',
+      'google-auth-library',
+      'openai',
+    ],
+  },
   tools: { rooms: ['agent', 'sandbox', 'sources'], packages: ['zod'] },
   sandbox: { rooms: [], packages: ['just-bash', 'tar-stream'] },
   session: { rooms: ['agent'], packages: ['zod'] },

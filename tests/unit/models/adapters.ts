@@ -1,15 +1,20 @@
-// All adapters, with the few words their wires say differently.
+// The adapters, each also on Vertex AI, with the few words their wires say differently.
 import type { Model } from '../../../src/agent/model.ts';
 import { createAnthropicModel } from '../../../src/models/anthropic.ts';
 import { createGeminiModel } from '../../../src/models/gemini.ts';
 import { createOpenAIModel } from '../../../src/models/openai.ts';
 import type { Thinking } from '../../../src/models/thinking.ts';
+import type { VertexOptions } from '../../../src/models/vertex.ts';
+import { ACCESS_TOKEN, serviceAccount } from '../../services/google-account.ts';
 import { failWith, type Reply, type Sent, toEvents } from '../../services/model-wire.ts';
 import { KEY } from './requests.ts';
 
 export interface Adapter {
+  name: string;
   provider: string;
-  create(baseUrl: string, more?: { silenceMs?: number; thinking?: Thinking }): Model;
+  create(baseUrl: string, more?: More): Model;
+  /** What it signs its requests with. */
+  secret: string;
   /** A text in two pieces. */
   stream: { start: string; end: string; garbage: string };
   tooLong: string;
@@ -28,6 +33,8 @@ export interface Adapter {
   /** The parts of a turn of its own, out of the native content. */
   parts(native: unknown): unknown;
 }
+
+type More = { silenceMs?: number; thinking?: Thinking };
 
 interface AnthropicBody {
   system: string;
@@ -60,7 +67,9 @@ interface OpenAIMessage {
 }
 
 const anthropic: Adapter = {
+  name: 'anthropic',
   provider: 'anthropic',
+  secret: KEY,
   create: (baseUrl, more) =>
     createAnthropicModel({ model: 'claude-sonnet-5-5', apiKey: KEY, baseUrl, ...more }),
   stream: {
@@ -98,7 +107,9 @@ const anthropic: Adapter = {
 };
 
 const gemini: Adapter = {
+  name: 'gemini',
   provider: 'gemini',
+  secret: KEY,
   create: (baseUrl, more) => createGeminiModel({ model: 'gemini-3.8-flash', apiKey: KEY, baseUrl, ...more }),
   stream: {
     start: toEvents({ candidates: [{ content: { role: 'model', parts: [{ text: 'first ' }] } }] }),
@@ -130,7 +141,9 @@ const gemini: Adapter = {
 };
 
 const openai: Adapter = {
+  name: 'openai',
   provider: 'openai',
+  secret: KEY,
   create: (baseUrl, more) =>
     createOpenAIModel({ model: 'qwen3.8-coder', apiKey: KEY, baseUrl: `${baseUrl}/v1`, ...more }),
   stream: {
@@ -185,4 +198,31 @@ function toParts({ content, reasoning_content, tool_calls = [] }: OpenAIMessage)
   ];
 }
 
-export const adapters = [anthropic, gemini, openai];
+const anthropicOnVertex: Adapter = {
+  ...anthropic,
+  name: 'anthropic on Vertex AI',
+  create: (baseUrl, more) =>
+    createAnthropicModel({
+      model: 'claude-sonnet-4-5@20250929',
+      vertex: vertexAt(baseUrl),
+      baseUrl,
+      ...more,
+    }),
+  secret: ACCESS_TOKEN,
+};
+
+const geminiOnVertex: Adapter = {
+  ...gemini,
+  name: 'gemini on Vertex AI',
+  create: (baseUrl, more) =>
+    createGeminiModel({ model: 'gemini-3.8-flash', vertex: vertexAt(baseUrl), baseUrl, ...more }),
+  secret: ACCESS_TOKEN,
+};
+
+export const onVertex = [anthropicOnVertex, geminiOnVertex];
+export const adapters = [anthropic, gemini, openai, ...onVertex];
+
+/** The token endpoint is on the same server. */
+export function vertexAt(url: string): VertexOptions {
+  return { project: 'my-project', location: 'europe-west1', serviceAccount: serviceAccount(url) };
+}

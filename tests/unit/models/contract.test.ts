@@ -8,7 +8,7 @@ import type { Delta } from '../../../src/agent/model.ts';
 import { withRetry } from '../../../src/models/with-retry.ts';
 import { failWith, startWire, type Wire } from '../../services/model-wire.ts';
 import { adapters } from './adapters.ts';
-import { assistant, KEY, requestOf, result, user } from './requests.ts';
+import { assistant, requestOf, result, user } from './requests.ts';
 
 let wire: Wire;
 beforeAll(async () => {
@@ -23,8 +23,8 @@ const CALLS = [
 ];
 const FIXTURE_CALLS = CALLS.map((call) => ({ ...call, arguments: JSON.stringify(call.arguments) }));
 
-describe.each(adapters)('$provider', (adapter) => {
-  const { provider, create, stream, tooLong, errorBody, read, words } = adapter;
+describe.each(adapters)('$name', (adapter) => {
+  const { provider, create, secret, stream, tooLong, errorBody, read, words } = adapter;
 
   test('a text is the end of the turn', async () => {
     wire.mock.on({}, { content: 'The link step ran out of memory.' });
@@ -309,6 +309,15 @@ describe.each(adapters)('$provider', (adapter) => {
     vi.stubEnv('OPENAI_ORG_ID', 'another');
     vi.stubEnv('OPENAI_PROJECT_ID', 'another');
     vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'authorization: Bearer another\nx-another: 1');
+    vi.stubEnv('ANTHROPIC_VERTEX_BASE_URL', 'http://127.0.0.1:9');
+    vi.stubEnv('ANTHROPIC_VERTEX_PROJECT_ID', 'another');
+    vi.stubEnv('CLOUD_ML_REGION', 'another');
+    vi.stubEnv('GOOGLE_VERTEX_BASE_URL', 'http://127.0.0.1:9');
+    vi.stubEnv('GOOGLE_CLOUD_PROJECT', 'another');
+    vi.stubEnv('GOOGLE_CLOUD_LOCATION', 'another');
+    vi.stubEnv('GOOGLE_CLOUD_QUOTA_PROJECT', 'another');
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere');
+    vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:9');
 
     await create(wire.url).generate(requestOf([user('why?')]));
     vi.unstubAllEnvs();
@@ -336,7 +345,7 @@ describe.each(adapters)('$provider', (adapter) => {
       closed.resolve();
     });
 
-    const failure = create(wire.url, { silenceMs: 100 }).generate(requestOf([user('why?')]));
+    const failure = create(wire.url, { silenceMs: 300 }).generate(requestOf([user('why?')]));
 
     await expect(failure).rejects.toMatchObject({
       kind: 'retry',
@@ -397,7 +406,7 @@ describe.each(adapters)('$provider', (adapter) => {
 
     expect(error).toMatchObject({ kind: 'switch', message: expect.stringContaining('[api key]') });
     expect(error).toHaveProperty('cause.message', expect.stringContaining('[api key]'));
-    expect(inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true })).not.toContain(KEY);
+    expect(inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true })).not.toContain(secret);
   });
 
   test('a broken history is not sent', async () => {

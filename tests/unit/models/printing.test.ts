@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => wire.close());
 
-test.each(adapters)('$provider does not print an answer that it can not read', async ({ create, stream }) => {
+test.each(adapters)('$name does not print an answer that it can not read', async ({ create, stream }) => {
   wire.reply((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(stream.start + stream.garbage);

@@ -1,0 +1,109 @@
+// What is the same for every model on Google's Vertex AI: where it is, and with whose token it is asked.
+import { GoogleAuth, gaxios, JWT, PassThroughClient } from 'google-auth-library';
+import { ModelError } from '../agent/model.ts';
+import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+
+export interface VertexOptions {
+  project: string;
+  /** A region, or `us`, `eu`, `global`. */
+  location: string;
+  /** Left out: Application Default Credentials, which google-auth-library finds by itself. */
+  serviceAccount?: ServiceAccount | undefined;
+}
+
+export interface ServiceAccount {
+  email: string;
+  keyId?: string | undefined;
+  /** In PEM. */
+  privateKey: string;
+  /** Where the key is exchanged for a token. */
+  tokenUrl: string;
+}
+
+/** An API key, empty for a server without keys, or Vertex AI with credentials of Google's. */
+export type Access = { apiKey: string; vertex?: undefined } | { apiKey?: undefined; vertex: VertexOptions };
+
+/** What one request is signed with. */
+export interface Pass {
+  headers: Record<string, string>;
+  /** Must not be part of an error. */
+  secret: string;
+}
+
+export type Authorize = (signal: AbortSignal) => Promise<Pass>;
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** Given to the SDKs: they would wait for a token however long it takes, and tell nobody why there is none. */
+export const signedByUs = new PassThroughClient();
+
+/** With an API key the SDK signs by itself. A token is kept as long as it is valid. */
+export function createAuthorize({ apiKey, vertex }: Access): Authorize {
+  if (!vertex) return async () => ({ headers: {}, secret: apiKey });
+  let client = openClient(vertex);
+  return async (signal) => {
+    const headers = await untilAborted(client.getRequestHeaders(), signal).catch((error: unknown) => {
+      // The same one would go on waiting for an answer that was given up.
+      client = openClient(vertex);
+      signal.throwIfAborted();
+      throw toTokenError(error);
+    });
+    const secret = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
+    if (!secret || secret === 'undefined')
+      throw new ModelError('retry', 'vertex: there was no token in the answer of the token endpoint');
+    return { headers: Object.fromEntries(headers), secret };
+  };
+}
+
+/** Both SDKs know it as well, but would let the environment choose another one. */
+export function vertexUrl({ location }: VertexOptions): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com';
+  if (location === 'us' || location === 'eu') return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+function openClient({ project, serviceAccount }: VertexOptions): { getRequestHeaders(): Promise<Headers> } {
+  // Without a project it would look one up, for which one needs rights.
+  if (!serviceAccount) return new GoogleAuth({ scopes: SCOPE, projectId: project });
+  const { email, keyId, privateKey, tokenUrl } = serviceAccount;
+  return new JWT({
+    email,
+    ...(keyId !== undefined && { keyId }),
+    key: privateKey,
+    scopes: [SCOPE],
+    // It would log requests if the environment says so.
+    useAuthRequestParameters: false,
+    transporterOptions: {
+      retryConfig: { retry: 0 },
+      // The library knows one token endpoint only; a private one stands in the key.
+      fetchImplementation: (_url, init) => fetch(tokenUrl, init),
+    },
+  });
+}
+
+/** The library hears no signal; what it does then goes on by itself. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+function toTokenError(cause: unknown): ModelError {
+  const status = statusOf(cause);
+  const isTransport = status === undefined && cause instanceof gaxios.GaxiosError;
+  const words = status === undefined ? describeError(cause) : `(${status}) ${describeError(cause)}`;
+  if (isTransport || (status !== undefined && kindOfStatus(status) === 'retry'))
+    return toModelError({ kind: 'retry', message: `vertex: no token from Google: ${words}`, cause }, KEYS);
+  const message = `vertex: Google credentials do not work: ${words}; see vertex under models in the configuration`;
+  return toModelError({ kind: 'switch', message, cause }, KEYS);
+}
+
+/** A private key, and the assertion signed with it, which is as good as the key for an hour. */
+const KEYS = /-----BEGIN [^-]+-----[^-]*-----END [^-]+-----|\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+
+/** Not every failed answer is thrown as an error of one class. */
+function statusOf(error: unknown): number | undefined {
+  const { response } = (error ?? {}) as { response?: { status?: unknown } };
+  return typeof response?.status === 'number' ? response.status : undefined;
+}
