@@ -1,5 +1,5 @@
 import { ConfigError, type Problem } from './problem.ts';
-import { checkModelKeys, readModelKeys } from './read-model-keys.ts';
+import { type ModelKeys, readModelKeys } from './read-model-keys.ts';
 import { readWebhookSecrets } from './read-webhook-secrets.ts';
 import type { Config } from './schema.ts';
 import { findQueueUrlFlaw } from './sections/queue.ts';
@@ -13,7 +13,7 @@ export type SecretNeeds = {
   sources?: boolean;
 };
 
-export type Secrets<Needs extends SecretNeeds = SecretNeeds> = {
+export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   gitlabReadToken: Needed<Needs['gitlabRead']>;
   gitlabWriteToken: Needed<Needs['gitlabWrite']>;
   /** They sign the marks in the agent's notes; the first one signs, all are believed. */
@@ -23,8 +23,6 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = {
   webhookSigningKeys: Buffer[];
   /** What the variable says or, if it is not set, the file. */
   queueUrl: string;
-  /** By the name of the variable, as the models of the config name it. */
-  modelKeys: ReadonlyMap<string, string>;
   konfluxToken: string | undefined;
   testingFarmToken: string | undefined;
   warnings: string[];
@@ -40,6 +38,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
 ): Secrets<Needs> {
   const read = (name: string) => env[name]?.trim() || undefined;
   const webhook = readWebhookSecrets(config.webhook, read);
+  const { modelKeys, serviceAccounts, ...models } = readModelKeys(config, read);
   const secrets: Secrets = {
     gitlabReadToken: read(config.gitlab.readTokenEnv),
     gitlabWriteToken: read(config.gitlab.writeTokenEnv),
@@ -47,12 +46,12 @@ export function readSecrets<const Needs extends SecretNeeds>(
     webhookTokens: webhook.tokens,
     webhookSigningKeys: webhook.signingKeys,
     queueUrl: read(config.queue.urlEnv) ?? config.queue.url,
-    modelKeys: readModelKeys(config, read),
+    modelKeys,
+    serviceAccounts,
     konfluxToken: config.sources.konflux && read(config.sources.konflux.tokenEnv),
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
     warnings: [],
   };
-  const models = checkModelKeys(config, secrets.modelKeys);
   const problems = [
     ...(needs.gitlabRead ? checkGitlabToken(config, secrets, 'read') : []),
     ...(needs.gitlabWrite ? checkGitlabToken(config, secrets, 'write') : []),

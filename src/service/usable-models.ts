@@ -5,7 +5,7 @@ import type { ModelSpec } from '../models/create-model.ts';
 
 export interface ChainOptions {
   config: Config;
-  secrets: Pick<Secrets, 'modelKeys'>;
+  secrets: Pick<Secrets, 'modelKeys' | 'serviceAccounts'>;
 }
 
 /** Those of the main chain that have what they need; the one the workflow asks for goes first. */
@@ -32,9 +32,17 @@ export function withKeys(chain: readonly ModelConfig[], secrets: ChainOptions['s
 
 type ModelConfig = Config['models']['main'][number];
 
-function toSpec(one: ModelConfig, { modelKeys }: ChainOptions['secrets']): ModelSpec | null {
+function toSpec(one: ModelConfig, { modelKeys, serviceAccounts }: ChainOptions['secrets']): ModelSpec | null {
   const { provider, model, baseUrl, thinking, maxOutputTokens, apiKeyEnv } = one;
   const spec = { provider, model, baseUrl, thinking, maxOutputTokens };
+  const vertex = 'vertex' in one ? one.vertex : undefined;
+  if (vertex) {
+    const { project, location, credentialsEnv } = vertex;
+    const serviceAccount = credentialsEnv === undefined ? undefined : serviceAccounts.get(credentialsEnv);
+    // A named account that is not there is not replaced by another one that happens to be.
+    if (credentialsEnv !== undefined && !serviceAccount) return null;
+    return { ...spec, vertex: { project, location, serviceAccount } };
+  }
   const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
   return apiKey === undefined ? null : { ...spec, apiKey };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { envName, httpUrl, nonEmpty, sound } from '../values.ts';
+import { envName, httpUrl, matching, nonEmpty, sound } from '../values.ts';
 
 const shared = {
   model: nonEmpty().describe('Name of the model, as its provider spells it'),
@@ -16,17 +16,24 @@ const shared = {
     .describe('How much it thinks before it answers; if left out, as it does by default'),
 };
 
-const anthropic = z.strictObject({
-  provider: z.literal('anthropic').describe('Anthropic'),
-  apiKeyEnv: envName().default('ANTHROPIC_API_KEY').describe('Variable with the API key'),
-  ...shared,
+const vertex = z.strictObject({
+  project: matching(/^[a-z][a-z0-9.:-]*[a-z0-9]$/, {
+    message: 'is not the ID of a project',
+    fix: 'write the ID that Google Cloud shows beside the name of the project, as in my-project-123456',
+  }).describe('ID of the project in Google Cloud'),
+  location: matching(/^(?:global|us|eu|[a-z]+-[a-z]+[0-9]+)$/, {
+    message: 'is not a location of Vertex AI',
+    fix: 'write global, us, eu or a region such as europe-west1',
+  }).describe('Where the model runs: global, us, eu or a region'),
+  credentialsEnv: envName()
+    .optional()
+    .describe(
+      "Variable with the JSON key of a service account, or the path of its file; if left out, Google's Application Default Credentials",
+    ),
 });
 
-const gemini = z.strictObject({
-  provider: z.literal('gemini').describe('Google Gemini'),
-  apiKeyEnv: envName().default('GEMINI_API_KEY').describe('Variable with the API key'),
-  ...shared,
-});
+const anthropic = onVertexToo(z.literal('anthropic').describe('Anthropic'), 'ANTHROPIC_API_KEY');
+const gemini = onVertexToo(z.literal('gemini').describe('Google Gemini'), 'GEMINI_API_KEY');
 
 const openai = z
   .strictObject({
@@ -65,4 +72,22 @@ export const models = z
 
 function chain() {
   return z.array(z.discriminatedUnion('provider', [anthropic, gemini, openai])).min(1);
+}
+
+/** A provider whose models are reached with an API key or through Vertex AI, never with both. */
+function onVertexToo<Provider extends z.ZodLiteral>(provider: Provider, usualEnv: string) {
+  return z
+    .strictObject({
+      provider,
+      apiKeyEnv: envName().optional().describe(`Variable with the API key; if left out, ${usualEnv}`),
+      vertex: vertex.optional().describe('For models on Vertex AI of Google Cloud, which need no API key'),
+      ...shared,
+    })
+    .refine((model) => model.vertex === undefined || model.apiKeyEnv === undefined, {
+      path: ['apiKeyEnv'],
+      message: 'does not go with vertex, whose credentials are those of Google Cloud',
+      params: { fix: 'remove apiKeyEnv, or remove vertex to use the API of the provider itself' },
+      when: sound('apiKeyEnv'),
+    })
+    .overwrite((model) => (model.vertex ? model : { ...model, apiKeyEnv: model.apiKeyEnv ?? usualEnv }));
 }

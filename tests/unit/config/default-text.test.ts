@@ -45,6 +45,11 @@ describe('the text of config init', () => {
     });
     expect(config.gitlab.caFile).toBe('/etc/ssl/certs/company-ca.pem');
     expect(config.models.main[0]).toMatchObject({ maxOutputTokens: 16_000, thinking: 'medium' });
+    expect(config.models.main[2]).toEqual({
+      provider: 'anthropic',
+      model: 'claude-sonnet-5-5',
+      vertex: { project: 'my-project', location: 'global', credentialsEnv: 'VERTEX_CREDENTIALS' },
+    });
   });
 
   it('explains every section', () => {
@@ -106,7 +111,10 @@ function section(name: string): string {
 }
 
 function uncomment(part: string): string {
-  return part.replace(/^#( {2})/gm, '$1').replace(/^( +)# (\w+:)/gm, '$1$2');
+  return part
+    .replace(/^#( {2})/gm, '$1')
+    .replace(/^( +)# (\w+:)/gm, '$1$2')
+    .replace(/^( +)# (- | {2})/gm, '$1$2');
 }
 
 function propertiesOf(schema: Schema): { key: string; schema: Schema }[] {

@@ -45,6 +45,16 @@ models: { side: [{ provider: openai, model: x }] }
   models.side[0].apiKeyEnv: is missing, and without baseUrl this is api.openai.com, which needs a key. Fix: add apiKeyEnv: OPENAI_API_KEY, or the baseUrl of your own server.
 models: { main: [{ provider: gemini, model: x, thinking: hihg }] }
   models.main[0].thinking: must be one of off, on, low, medium, high. Fix: did you mean high?
+models: { main: [{ provider: gemini, model: x, apiKeyEnv: KEY, vertex: { project: my-project, location: eu } }] }
+  models.main[0].apiKeyEnv: does not go with vertex, whose credentials are those of Google Cloud. Fix: remove apiKeyEnv, or remove vertex to use the API of the provider itself.
+models: { main: [{ provider: anthropic, model: x, vertex: { location: global } }] }
+  models.main[0].vertex.project: is missing. Fix: add it: ID of the project in Google Cloud.
+models: { main: [{ provider: anthropic, model: x, vertex: { project: My Project, location: global } }] }
+  models.main[0].vertex.project: is not the ID of a project. Fix: write the ID that Google Cloud shows beside the name of the project, as in my-project-123456.
+models: { main: [{ provider: anthropic, model: x, vertex: { project: my-project, location: eu.example.com } }] }
+  models.main[0].vertex.location: is not a location of Vertex AI. Fix: write global, us, eu or a region such as europe-west1.
+models: { main: [{ provider: openai, model: x, apiKeyEnv: KEY, vertex: {} }] }
+  models.main[0].vertex: is not a known key. Fix: remove it; known here: provider, apiKeyEnv, model, baseUrl, maxOutputTokens, thinking.
 gitlab: { ignoreUsers: [true] }
   gitlab.ignoreUsers[0]: must be a whole number of at least 1 or a text, not a boolean. Fix: write a whole number of at least 1 or a text.
 gitlab: { ignoreUsers: ["@bot"] }

@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSecrets } from '../../../src/config/config.ts';
+import { serviceAccountFile } from '../../services/google-account.ts';
 import { errorOf, load } from './problems.ts';
 
 const config = load('');
@@ -48,6 +53,7 @@ describe('what is needed', () => {
       webhookSigningKeys: [],
       queueUrl: 'pglite:.hummingbird/db',
       modelKeys: new Map(),
+      serviceAccounts: new Map(),
       konfluxToken: undefined,
       testingFarmToken: undefined,
       warnings: [],
@@ -167,6 +173,72 @@ describe('model keys', () => {
 
     expect(problems.map(({ path }) => path)).toEqual(['models.main[0].apiKeyEnv']);
     expect(problems[0]?.message).toContain('ANTHROPIC_API_KEY or OPENAI_API_KEY');
+  });
+});
+
+describe('models on Vertex AI', () => {
+  const vertex = (more = '') => `{ project: my-project, location: global ${more} }`;
+  const named = load(
+    `models: { main: [{ provider: gemini, model: g, vertex: ${vertex(', credentialsEnv: ACCOUNT')} }] }`,
+  );
+  const account = {
+    email: 'hummingbird@my-project.iam.gserviceaccount.com',
+    keyId: 'key-1',
+    privateKey: expect.stringContaining('PRIVATE KEY'),
+    tokenUrl: 'https://tokens.example.com/token',
+  };
+  const file = serviceAccountFile('https://tokens.example.com');
+  const without = (key: string) => JSON.stringify({ ...JSON.parse(file), [key]: undefined });
+  const read = (value: string) => readSecrets(named, { models: true }, { ACCOUNT: value });
+
+  it('need no key where the default credentials of Google are used', () => {
+    const custom = load(`models: { main: [{ provider: anthropic, model: a, vertex: ${vertex()} }] }`);
+
+    expect(custom.models.main[0]?.apiKeyEnv).toBeUndefined();
+    expect(readSecrets(custom, { models: true }, {})).toMatchObject({ warnings: [], modelKeys: new Map() });
+  });
+
+  it('take the key of a service account out of a variable, or of the file that it names', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hummingbird-account-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'key.json'), file);
+
+    for (const value of [file, `\n${file}\n`, join(folder, 'key.json')])
+      expect(read(value).serviceAccounts).toEqual(new Map([['ACCOUNT', account]]));
+    expect(read(without('token_uri')).serviceAccounts.get('ACCOUNT')?.tokenUrl).toBe(
+      'https://oauth2.googleapis.com/token',
+    );
+  });
+
+  it('are left out where the variable is not set, which is a problem if there is no other', () => {
+    const { problems } = errorOf(() => readSecrets(named, { models: true }, {}));
+
+    expect(problems).toMatchObject([
+      {
+        path: 'models.main[0].vertex.credentialsEnv',
+        message: expect.stringContaining('ACCOUNT is not set'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['a file that is not there', '/nowhere/key.json', 'neither JSON nor the path of a file'],
+    ['half of the JSON', file.slice(0, 200), 'not a JSON object'],
+    ['the key of a user', without('type'), 'type is missing or wrong'],
+    ['no key', without('private_key'), 'private_key is missing or wrong'],
+    ['a key with its lines lost', file.replaceAll('\\n', ''), 'private_key is missing or wrong'],
+    ['an odd endpoint', file.replace('https://tokens', 'file://tokens'), 'token_uri is missing or wrong'],
+  ])('are a problem with %s, none of which is repeated', (_, value, words) => {
+    const error = errorOf(() => read(value));
+
+    expect(error.problems).toMatchObject([
+      {
+        path: 'models.main[0].vertex.credentialsEnv',
+        message: expect.stringMatching(`^the value of ACCOUNT .*${words}`),
+        fix: expect.stringContaining('Application Default Credentials'),
+      },
+    ]);
+    expect(inspect(error, { depth: 9 })).not.toMatch(/PRIVATE KEY|MII|gserviceaccount/);
   });
 });
 

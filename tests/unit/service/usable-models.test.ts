@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { readSecrets } from '../../../src/config/config.ts';
 import { openChain } from '../../../src/models/open-chain.ts';
 import { usableModels } from '../../../src/service/usable-models.ts';
+import { ACCESS_TOKEN, serviceAccountFile } from '../../services/google-account.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
@@ -18,6 +19,7 @@ beforeEach(() => {
 });
 afterAll(() => wire.close());
 
+const vertex = { project: 'my-project', location: 'eu' };
 const WORKFLOW = { name: 'analyze-failures', model: null };
 
 test('a model of the file is asked as the file says', async () => {
@@ -34,7 +36,40 @@ test('a model of the file is asked as the file says', async () => {
   });
 });
 
-test('a server without keys needs none, and a chain of which nothing is left is an error', () => {
+test.each(['anthropic', 'gemini'])(
+  '%s on Vertex AI is asked with the account of the variable',
+  async (provider) => {
+    const model = {
+      provider,
+      model: 'm',
+      baseUrl: wire.url,
+      thinking: 'on',
+      vertex: { ...vertex, credentialsEnv: 'ACCOUNT' },
+    };
+
+    await openChain(usable([model])).generate(requestOf([user('why?')]));
+
+    expect(wire.last().path).toMatch(
+      /^\/v1\/projects\/my-project\/locations\/eu\/publishers\/\w+\/models\/m:/,
+    );
+    expect(wire.last().headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`);
+    expect(JSON.stringify(wire.last().body)).toMatch(/"adaptive"|"includeThoughts":true/);
+  },
+);
+
+test('a model on Vertex AI needs no key, but an account that is named has to be there', () => {
+  const models = usable([
+    { provider: 'anthropic', model: 'no-key' },
+    { provider: 'anthropic', model: 'default-credentials', vertex },
+    { provider: 'anthropic', model: 'no-account', vertex: { ...vertex, credentialsEnv: 'OTHER_ACCOUNT' } },
+    { provider: 'gemini', model: 'key' },
+  ]);
+
+  expect(models.map(({ model }) => model)).toEqual(['default-credentials', 'key']);
+  expect(models[0]?.vertex).toEqual(vertex);
+});
+
+test('a server without keys needs none either, and a chain of which nothing is left is an error', () => {
   const [own] = usable([{ provider: 'openai', model: 'own', baseUrl: wire.url }]);
 
   expect(own).toMatchObject({ model: 'own', apiKey: '' });
@@ -53,6 +88,6 @@ test('the model that the workflow asks for goes first', () => {
 
 function usable(main: object[], wanted: string | null = null) {
   const config = load(stringify({ models: { main } }));
-  const env = { GEMINI_API_KEY: 'k' };
+  const env = { GEMINI_API_KEY: 'k', ACCOUNT: serviceAccountFile(wire.url) };
   return usableModels({ config, secrets: readSecrets(config, {}, env) }, { ...WORKFLOW, model: wanted });
 }
