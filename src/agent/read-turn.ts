@@ -1,3 +1,4 @@
+import { withChangedTurn } from './history.ts';
 import type { AssistantMessage } from './messages.ts';
 import type { ModelTurn } from './model.ts';
 
@@ -14,7 +15,7 @@ export type Reading =
 
 /** `draft` is the text of the answer so far, when the limit has cut it off before. */
 export function readTurn({ message, stop }: ModelTurn, draft: string): Reading {
-  const whole = draft === '' ? message : withText(message, draft + message.content);
+  const whole = draft === '' ? message : withChangedTurn(message, { content: draft + message.content });
   if (message.toolCalls.length > 0)
     return stop === 'length' ? { kind: 'cut-call' } : { kind: 'calls', message: whole };
   if (stop === 'length')
@@ -33,14 +34,5 @@ export function withCalls(
   toolCalls: AssistantMessage['toolCalls'],
 ): AssistantMessage {
   if (toolCalls.length === message.toolCalls.length) return message;
-  return { ...withoutNative(message), toolCalls };
-}
-
-function withText(message: AssistantMessage, content: string): AssistantMessage {
-  return { ...withoutNative(message), content };
-}
-
-/** The provider's own form of a turn holds only as long as nothing of the turn is changed. */
-function withoutNative({ native: _, ...message }: AssistantMessage): AssistantMessage {
-  return message;
+  return withChangedTurn(message, { toolCalls });
 }

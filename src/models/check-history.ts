@@ -1,3 +1,4 @@
+import { answersAfter, isEmpty } from '../agent/history.ts';
 import type { AssistantMessage, Message } from '../agent/messages.ts';
 import { ModelError, type ModelRequest } from '../agent/model.ts';
 
@@ -5,7 +6,7 @@ import { ModelError, type ModelRequest } from '../agent/model.ts';
 export function checkHistory({ messages, transient }: Pick<ModelRequest, 'messages' | 'transient'>): void {
   if (messages[0]?.role !== 'user') fail(0, messages.length === 0 ? 'is missing' : 'is not a user message');
   messages.forEach((message, index) => {
-    checkContent(message, index);
+    if (isEmpty(message)) fail(index, `(${message.role}) is empty`);
     if (message.role === 'assistant') checkAnswers(message, index, messages);
     if (message.role === 'tool') checkCalled(index, messages);
   });
@@ -13,14 +14,10 @@ export function checkHistory({ messages, transient }: Pick<ModelRequest, 'messag
     fail(messages.length - 1, 'is the last one and leaves the model nothing to answer');
 }
 
-function checkContent(message: Message, index: number): void {
-  const hasCalls = message.role === 'assistant' && message.toolCalls.length > 0;
-  if (message.content.trim() === '' && !hasCalls) fail(index, `(${message.role}) is empty`);
-}
-
 function checkAnswers({ toolCalls }: AssistantMessage, index: number, messages: readonly Message[]): void {
-  const answered = answersAfter(index, messages);
+  const answered = answersAfter(messages, index).map(({ toolCallId }) => toolCallId);
   for (const { id, name } of toolCalls) {
+    if (toolCalls.filter((call) => call.id === id).length > 1) fail(index, `calls twice under the id ${id}`);
     const count = answered.filter((answer) => answer === id).length;
     if (count === 0) fail(index, `calls ${name} (${id}), which is not answered right after`);
     if (count > 1) fail(index, `calls ${name} (${id}), which is answered ${count} times`);
@@ -33,15 +30,6 @@ function checkCalled(index: number, messages: readonly Message[]): void {
   const before = messages[index - 1]?.role;
   if (before !== 'tool' && before !== 'assistant')
     fail(index, 'answers a call that was not made right before');
-}
-
-function answersAfter(index: number, messages: readonly Message[]): string[] {
-  const answers: string[] = [];
-  for (const message of messages.slice(index + 1)) {
-    if (message.role !== 'tool') break;
-    answers.push(message.toolCallId);
-  }
-  return answers;
 }
 
 function fail(index: number, what: string): never {

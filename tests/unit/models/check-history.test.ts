@@ -25,6 +25,11 @@ describe('checkHistory', () => {
       [user('why?'), assistant('', 'a'), result('a'), result('a')],
       'which is answered 2 times',
     ],
+    [
+      'two calls under one id',
+      [user('why?'), assistant('', 'a', 'a'), result('a')],
+      'message 1 calls twice under the id a',
+    ],
     ['an answer to nothing', [user('why?'), result('a')], 'message 1 answers a call that was not made'],
     [
       'an answer to a text',

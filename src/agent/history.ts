@@ -1,0 +1,31 @@
+// What is asked of a conversation in more than one place.
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from './messages.ts';
+
+/** Nothing that a provider would take. */
+export function isEmpty(message: Message): boolean {
+  const hasCalls = message.role === 'assistant' && message.toolCalls.length > 0;
+  return message.content.trim() === '' && !hasCalls;
+}
+
+export function isQuestion(message: Message): message is UserMessage {
+  return message.role === 'user' && !message.isSummary;
+}
+
+/** The results that follow this message, up to the next word of anybody. */
+export function answersAfter(messages: readonly Message[], index: number): ToolMessage[] {
+  const answers: ToolMessage[] = [];
+  for (const message of messages.slice(index + 1)) {
+    if (message.role !== 'tool') break;
+    answers.push(message);
+  }
+  return answers;
+}
+
+/** The turn as it is from now on: what its provider wrote, and how large that was, is true no longer. */
+export function withChangedTurn(
+  turn: AssistantMessage,
+  change: Partial<Pick<AssistantMessage, 'content' | 'toolCalls'>>,
+): AssistantMessage {
+  const { native: _native, size: _size, ...rest } = turn;
+  return { ...rest, ...change };
+}
