@@ -3,11 +3,14 @@ import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import type { AssistantMessage, Message, ToolCall } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
 import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
+import { createToolUseIds, type ToolUseIds } from './anthropic-ids.ts';
 import { readMessage, type WholeMessage } from './anthropic-stream.ts';
 import { checkHistory } from './check-history.ts';
+import { nativeOf, type Said } from './native.ts';
 import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { toToolName } from './tool-name.ts';
 import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
@@ -83,23 +86,23 @@ export function toMessages({
   transient,
 }: Pick<ModelRequest, 'messages' | 'transient'>): WireMessage[] {
   const words: Message[] = transient === undefined ? [] : [{ role: 'user', content: transient }];
+  const ids = createToolUseIds();
   const merged: WireMessage[] = [];
   for (const message of [...messages, ...words]) {
-    const { role, content } = toMessage(message);
+    const { role, content } = toMessage(message, ids);
     const last = merged.at(-1);
-    if (role === 'user' && last?.role === 'user') last.content.push(...content);
-    else merged.push({ role, content });
+    if (role === last?.role) last.content.push(...content);
+    else merged.push({ role, content: [...content] });
   }
   return merged;
 }
 
 export function fromResponse({ content, stopReason, usage }: WholeMessage): ModelTurn {
-  // The API sends empty texts and refuses to have them back.
-  const blocks = content.filter((block) => block.type !== 'text' || block.text !== '');
+  // The API sends blank texts and refuses to have them back.
+  const blocks = content.filter((block) => block.type !== 'text' || block.text.trim() !== '');
   const message: AssistantMessage = {
     role: 'assistant',
-    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
-    toolCalls: blocks.filter((block) => block.type === 'tool_use').map(fromToolUse),
+    ...fromBlocks(blocks),
     ...(blocks.length > 0 && { native: { author: AUTHOR, content: blocks } }),
   };
   return {
@@ -178,7 +181,7 @@ const STATUS_OF_TYPE: Record<string, number> = {
 /** There is no code for it, so the words have to do. */
 const TOO_LONG = /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i;
 
-function toMessage(message: Message): WireMessage {
+function toMessage(message: Message, ids: ToolUseIds): WireMessage {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.content }] };
@@ -188,33 +191,42 @@ function toMessage(message: Message): WireMessage {
         content: [
           {
             type: 'tool_result',
-            tool_use_id: toToolUseId(message.toolCallId),
+            tool_use_id: ids.find(message.toolCallId),
             content: message.content,
             is_error: message.isError,
           },
         ],
       };
     case 'assistant':
-      return { role: 'assistant', content: toBlocks(message) };
+      return { role: 'assistant', content: toBlocks(message, ids) };
   }
 }
 
-function toBlocks({ native, content, toolCalls }: AssistantMessage): Anthropic.ContentBlockParam[] {
-  if (native?.author === AUTHOR) return native.content as Anthropic.ContentBlockParam[];
+function toBlocks(message: AssistantMessage, ids: ToolUseIds): Anthropic.ContentBlockParam[] {
+  const { content, toolCalls } = message;
+  const isUnchanged = ids.assign(toolCalls);
+  const native = nativeOf(message, { author: AUTHOR, is: isBlocks, read: fromBlocks });
+  if (native && isUnchanged) return native;
   return [
     ...(content.trim() === '' ? [] : [{ type: 'text' as const, text: content }]),
     ...toolCalls.map(({ id, name, arguments: input }) => ({
       type: 'tool_use' as const,
-      id: toToolUseId(id),
-      name,
+      id: ids.find(id),
+      name: toToolName(name),
       input,
     })),
   ];
 }
 
-/** Other providers use letters in their ids that this one refuses. */
-function toToolUseId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, '_');
+function isBlocks(native: unknown): native is Anthropic.ContentBlock[] {
+  return Array.isArray(native) && native.every((block) => typeof block?.type === 'string');
+}
+
+function fromBlocks(blocks: Anthropic.ContentBlock[]): Said & { toolCalls: ToolCall[] } {
+  return {
+    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    toolCalls: blocks.filter((block) => block.type === 'tool_use').map(fromToolUse),
+  };
 }
 
 function fromToolUse({ id, name, input }: Anthropic.ToolUseBlock): ToolCall {

@@ -8,14 +8,18 @@ import {
   type ThinkingConfig,
   ThinkingLevel,
 } from '@google/genai';
+import { answersAfter } from '../agent/history.ts';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
 import { createCallIds } from './call-ids.ts';
 import { checkHistory } from './check-history.ts';
+import { fromJson } from './from-json.ts';
+import { fromApiError } from './gemini-failure.ts';
 import { readAnswer, type WholeAnswer } from './gemini-stream.ts';
-import { fromRetryInfo } from './retry-after.ts';
+import { nativeOf, type Said, toText } from './native.ts';
 import type { Thinking } from './thinking.ts';
-import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { describeError, toModelError } from './to-model-error.ts';
+import { toToolName } from './tool-name.ts';
 import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
@@ -97,22 +101,33 @@ export function toRequest(
 
 export function toMessages({ messages, transient }: Pick<ModelRequest, 'messages' | 'transient'>): Content[] {
   const words: Message[] = transient === undefined ? [] : [{ role: 'user', content: transient }];
-  const merged: { role: string; parts: Part[] }[] = [];
-  // An answer names its call by id only if the call, as it is sent, has that id.
-  const ids = new Set<string>();
-  for (const message of [...messages, ...words]) {
-    if (message.role === 'assistant') {
-      const parts = toParts(message);
-      for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
-      merged.push({ role: 'model', parts });
-      continue;
-    }
-    const part = message.role === 'user' ? { text: message.content } : toFunctionResponse(message, ids);
-    const last = merged.at(-1);
-    if (last?.role === 'user') last.parts.push(part);
-    else merged.push({ role: 'user', parts: [part] });
-  }
-  return merged;
+  const contents: Turn[] = [];
+  [...messages, ...words].forEach((message, index, all) => {
+    // Results are told with the turn that asked for them.
+    if (message.role === 'user') add(contents, 'user', [{ text: message.content }]);
+    if (message.role !== 'assistant') return;
+    const parts = toParts(message);
+    add(contents, 'model', parts);
+    add(contents, 'user', toFunctionResponses(parts, message.toolCalls, answersAfter(all, index)));
+  });
+  return contents;
+}
+
+type Turn = { role: 'user' | 'model'; parts: Part[] };
+
+/**
+ * Joins what one side says, but never results with words: since 3.6, a text beside a result is refused as "ending
+ * with a model turn".
+ */
+function add(contents: Turn[], role: Turn['role'], parts: Part[]): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  if (last?.role === role && isResults(last.parts) === isResults(parts)) last.parts.push(...parts);
+  else contents.push({ role, parts: [...parts] });
+}
+
+function isResults(parts: Part[]): boolean {
+  return parts[0]?.functionResponse !== undefined;
 }
 
 export function fromResponse(
@@ -123,7 +138,7 @@ export function fromResponse(
   const cached = usage.cachedContentTokenCount ?? 0;
   const message: AssistantMessage = {
     role: 'assistant',
-    content: parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))).join(''),
+    content: fromParts(parts).content,
     toolCalls,
     ...(parts.length > 0 && { native: { author: AUTHOR, content: { role: 'model', parts } } }),
   };
@@ -146,16 +161,9 @@ export function toError(error: unknown, apiKey: string): ModelError {
       { kind: 'retry', message: `gemini: the answer broke off: ${describeError(error)}`, cause: error },
       apiKey,
     );
-  const { message, details } = fromErrorBody(error.message);
-  return toModelError(
-    {
-      kind: error.status === 400 ? kindOfBadRequest(message) : kindOfStatus(error.status),
-      message: `gemini answered ${error.status}: ${message}`,
-      cause: error,
-      retryAfterMs: fromRetryInfo(details),
-    },
-    apiKey,
-  );
+  const { kind, text, retryAfterMs } = fromApiError(error);
+  const message = `gemini answered ${error.status}: ${text}`;
+  return toModelError({ kind, message, cause: error, retryAfterMs }, apiKey);
 }
 
 /**
@@ -189,59 +197,57 @@ function toThinking(thinking: Thinking): ThinkingConfig {
 
 const LEVELS = { low: ThinkingLevel.LOW, medium: ThinkingLevel.MEDIUM, high: ThinkingLevel.HIGH };
 
-function toParts({ native, content, toolCalls }: AssistantMessage): Part[] {
-  if (native?.author === AUTHOR) return (native.content as Content).parts ?? [];
+function toParts(message: AssistantMessage): Part[] {
+  const native = nativeOf(message, { author: AUTHOR, is: isContent, read: ({ parts }) => fromParts(parts) });
+  if (native) return native.parts;
+  const { content, toolCalls } = message;
   return [
     ...(content.trim() === '' ? [] : [{ text: content }]),
     ...toolCalls.map(({ id, name, arguments: args }, index) => ({
-      functionCall: { id, name, args },
+      functionCall: { id, name: toToolName(name), args },
       ...(index === 0 && { thoughtSignature: FOREIGN_SIGNATURE }),
     })),
   ];
 }
 
-function toFunctionResponse({ toolCallId, name, content, isError }: ToolMessage, ids: Set<string>): Part {
-  // Under its own key a result can not be mistaken: the API gives meaning to some names on top.
-  const result = { [isError ? 'error' : 'output']: fromJson(content) ?? content };
+function isContent(native: unknown): native is { parts: Part[] } {
+  const parts = (native as Content | null)?.parts;
+  return Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null);
+}
+
+function fromParts(parts: Part[]): Said {
   return {
-    functionResponse: { ...(ids.has(toolCallId) && { id: toolCallId }), name, response: result },
+    content: toText(parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))).join('')),
+    toolCalls: parts
+      .flatMap(({ functionCall }) => (functionCall ? [functionCall] : []))
+      .map(({ id, name = '', args = {} }) => ({ id, name, arguments: args })),
   };
+}
+
+/** In the order of the calls, under their names and, if they have any, their ids: all of that is compared. */
+function toFunctionResponses(parts: Part[], calls: ToolCall[], answers: ToolMessage[]): Part[] {
+  const sent = parts.flatMap(({ functionCall }) => functionCall ?? []);
+  return calls.flatMap((call, index) => {
+    const answer = answers.find(({ toolCallId }) => toolCallId === call.id);
+    const { id, name = '' } = sent[index] ?? {};
+    return answer
+      ? [{ functionResponse: { ...(id !== undefined && { id }), name, response: toResult(answer) } }]
+      : [];
+  });
+}
+
+/** Under its own key a result can not be mistaken: the API gives meaning to some names on top. */
+function toResult({ content, isError }: ToolMessage): Record<string, unknown> {
+  return { [isError ? 'error' : 'output']: fromJson(content) ?? content };
 }
 
 function fromFunctionCalls(parts: Part[], history: readonly Message[]): ToolCall[] {
   const toId = createCallIds(history);
-  return parts
-    .flatMap(({ functionCall }) => functionCall ?? [])
-    .map(({ id, name = '', args = {} }, index) => ({ id: toId(id, index), name, arguments: args }));
+  return fromParts(parts).toolCalls.map((call, index) => ({ ...call, id: toId(call.id, index) }));
 }
 
 function fromFinishReason(reason: string, hasCalls: boolean): ModelTurn['stop'] {
   if (reason === 'MAX_TOKENS') return 'length';
   if (hasCalls) return 'tool-calls';
   return reason === 'STOP' ? 'end' : 'other';
-}
-
-/** Google has one status for many mistakes, and not all of them are in the request. */
-function kindOfBadRequest(message: string): ModelError['kind'] {
-  if (/input token count.*exceeds the maximum|payload size exceeds the limit/is.test(message))
-    return 'too-long';
-  return /API key|location is not supported/i.test(message) ? 'switch' : 'stop';
-}
-
-/** The SDK puts the body into the message: `{"error":{…}}`, within a list, or behind `got status: …`. */
-function fromErrorBody(text: string): { message: string; details?: unknown } {
-  const body = fromJson(text.slice(Math.max(0, text.search(/[[{]/))));
-  const { error } = ((Array.isArray(body) ? body[0] : body) ?? {}) as {
-    error?: { message?: unknown; details?: unknown };
-  };
-  if (typeof error?.message !== 'string') return { message: text };
-  return { message: error.message, details: error.details };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

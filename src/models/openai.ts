@@ -4,11 +4,14 @@ import { type Model, ModelError, type ModelRequest, type ModelTurn, type Usage }
 import { parseArguments } from './call-arguments.ts';
 import { createCallIds } from './call-ids.ts';
 import { checkHistory } from './check-history.ts';
+import { fromJson } from './from-json.ts';
+import { nativeOf, type Said, toText } from './native.ts';
 import { fromApiError } from './openai-failure.ts';
 import { readCompletion, type WholeCompletion } from './openai-stream.ts';
 import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, toModelError } from './to-model-error.ts';
+import { toToolName } from './tool-name.ts';
 import { createWatchdog, watched } from './watchdog.ts';
 
 export interface OpenAIOptions {
@@ -114,14 +117,14 @@ export function fromResponse(
   const isCutOff = finishReason === 'length';
   const message: AssistantMessage = {
     role: 'assistant',
-    content,
+    content: toText(content),
     toolCalls: named.map(({ id, function: { name, arguments: json } }) => ({
       id,
       name,
       arguments: parseArguments(json, { author: AUTHOR, name, isCutOff }),
     })),
   };
-  if (content !== '' || named.length > 0)
+  if (message.content !== '' || named.length > 0)
     message.native = {
       author: AUTHOR,
       content: { ...origin, message: { ...toWire(content, named), ...reasoning } } satisfies Kept,
@@ -174,19 +177,37 @@ function toMessage(message: Message, origin: Origin): WireMessage {
 }
 
 /** A turn as it is kept, to be sent back to where it came from. */
-type Kept = Origin & { message: WireMessage };
+type Kept = Origin & { message: ReturnType<typeof toWire> };
 
-function toAnswer({ native, content, toolCalls }: AssistantMessage, origin: Origin): WireMessage {
-  const kept = native?.author === AUTHOR ? (native.content as Kept) : undefined;
+function toAnswer(message: AssistantMessage, origin: Origin): WireMessage {
+  const kept = nativeOf(message, { author: AUTHOR, is: isKept, read: fromKept });
   if (kept?.baseUrl === origin.baseUrl && kept.model === origin.model) return kept.message;
   return toWire(
-    content,
-    toolCalls.map(({ id, name, arguments: args }) => ({
+    toText(message.content),
+    message.toolCalls.map(({ id, name, arguments: args }) => ({
       id,
       type: 'function',
-      function: { name, arguments: JSON.stringify(args) },
+      function: { name: toToolName(name), arguments: JSON.stringify(args) },
     })),
   );
+}
+
+function isKept(native: unknown): native is Kept {
+  const { message } = (native ?? {}) as Partial<Kept>;
+  const { content, tool_calls: calls = [] } = message ?? {};
+  const isSaid = content === null || typeof content === 'string';
+  return isSaid && Array.isArray(calls) && calls.every((call) => call?.function);
+}
+
+function fromKept({ message: { content, tool_calls: calls = [] } }: Kept): Said {
+  return {
+    content: toText(content ?? ''),
+    toolCalls: calls.map(({ id, function: { name, arguments: json } }) => ({
+      id,
+      name,
+      arguments: fromJson(json || '{}') as Record<string, unknown>,
+    })),
+  };
 }
 
 function toWire(content: string, calls: OpenAI.ChatCompletionMessageFunctionToolCall[]) {

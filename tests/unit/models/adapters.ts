@@ -133,7 +133,7 @@ const gemini: Adapter = {
         tool.parametersJsonSchema,
       ]),
       disabled: JSON.stringify(toolConfig) === '{"functionCallingConfig":{"mode":"NONE"}}',
-      turns: contents,
+      turns: joinTurns(contents),
     };
   },
   words: (text) => ({ text }),
@@ -171,21 +171,31 @@ const openai: Adapter = {
       maxTokens: max_tokens,
       tools: tools.map(({ function: tool }) => [tool.name, tool.description, tool.parameters]),
       disabled: tool_choice === 'none',
-      turns: toTurns(rest),
+      turns: joinTurns(rest.map(toTurn)),
     };
   },
   words: (text) => ({ role: 'user', content: text }),
   parts: (native) => toParts((native as { message: OpenAIMessage }).message),
 };
 
-/** Here each result is a message of its own; for the others they are parts of one user message. */
-function toTurns(messages: OpenAIMessage[]): { role: string; parts: object[] }[] {
-  const turns: { role: string; parts: object[] }[] = [];
-  for (const message of messages) {
+interface Turn {
+  role: string;
+  parts: object[];
+}
+
+function toTurn(message: OpenAIMessage): Turn {
+  return message.role === 'assistant'
+    ? { role: 'assistant', parts: toParts(message) }
+    : { role: 'user', parts: [message] };
+}
+
+/** Results and words are one user message for Anthropic, and several in a row for the others. */
+function joinTurns(pieces: Turn[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const { role, parts } of pieces) {
     const last = turns.at(-1);
-    if (message.role === 'assistant') turns.push({ role: 'assistant', parts: toParts(message) });
-    else if (last?.role === 'user') last.parts.push(message);
-    else turns.push({ role: 'user', parts: [message] });
+    if (last?.role === role) last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts] });
   }
   return turns;
 }

@@ -118,9 +118,74 @@ describe('messages', () => {
       },
     ]);
   });
+
+  test('ids that other providers use twice are made different, the same way each time', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const messages = [
+      user('why?'),
+      assistant('', 'a.b', 'a/b', ''),
+      ...[result('a.b'), result('a/b'), result('')],
+      assistant('', 'a.b'),
+      result('a.b'),
+    ];
+
+    const ids: unknown[] = [];
+    for (const length of [5, 7]) {
+      await model().generate(requestOf(messages.slice(0, length)));
+      const sent = wire.last().body.messages as { content: { id?: string; tool_use_id?: string }[] }[];
+      ids.push(sent.map(({ content }) => content.flatMap((block) => block.id ?? block.tool_use_id ?? [])));
+    }
+
+    const first = ['a_b', 'a_b_2', 'call'];
+    expect(ids).toEqual([
+      [[], first, first],
+      [[], first, first, ['a_b_3'], ['a_b_3']],
+    ]);
+  });
+
+  test('a tool that another model made up has a name the API can read', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const call = { id: 'a', name: 'default_api.run:', arguments: {} };
+
+    await model().generate(requestOf([user('why?'), { ...assistant(''), toolCalls: [call] }, result('a')]));
+
+    expect(wire.last().body.messages).toHaveProperty('1.content.0.name', 'default_api_run_');
+  });
+
+  test('a turn in two pieces is one message, and the saved pieces stay two', async () => {
+    wire.mock.on({}, { content: 'ok' });
+    const pieces = ['Beca', 'use.'].map((text) => ({
+      ...assistant(text),
+      native: { author: 'anthropic', content: [{ type: 'text', text }] },
+    }));
+
+    await model().generate(requestOf([user('why?'), ...pieces, user('Go on.')]));
+
+    expect(wire.last().body.messages).toHaveProperty('length', 3);
+    expect(pieces.map(({ native }) => native.content.length)).toEqual([1, 1]);
+  });
 });
 
 describe('the answer', () => {
+  test('of nothing but space is empty, and blank texts beside a call are not kept', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'sandbox_exec', input: {} };
+    wire.reply(answerWith(start(), ...text('\n\n'), ...end('end_turn')));
+    wire.reply(
+      answerWith(
+        start(),
+        ...text(' \n'),
+        { type: 'content_block_start', index: 1, content_block: call },
+        ...end('tool_use'),
+      ),
+    );
+
+    const blank = await model().generate(requestOf([user('why?')]));
+    const { message } = await model().generate(requestOf([user('why?')]));
+
+    expect(blank.message).toEqual({ role: 'assistant', content: '', toolCalls: [] });
+    expect(message).toMatchObject({ content: '', native: { content: [call] } });
+  });
+
   test('tells the three kinds of input and the output', async () => {
     wire.reply(
       answerWith(

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { AssistantMessage } from '../../../src/agent/messages.ts';
 import type { Delta } from '../../../src/agent/model.ts';
 import { withRetry } from '../../../src/models/with-retry.ts';
 import { failWith, startWire, type Wire } from '../../services/model-wire.ts';
@@ -174,6 +175,34 @@ describe.each(adapters)('$name', (adapter) => {
     const native = message.native?.content;
     expect(JSON.stringify(native)).toContain('Hm.');
     expect(read(wire.last()).turns[1]?.parts).toEqual(adapter.parts(native));
+  });
+
+  test.each<[string, (turn: AssistantMessage) => AssistantMessage]>([
+    ['text', (turn) => ({ ...turn, content: 'Let me think.' })],
+    ['calls', (turn) => ({ ...turn, toolCalls: turn.toolCalls.slice(1) })],
+    [
+      'arguments',
+      (turn) => ({ ...turn, toolCalls: turn.toolCalls.map((call) => ({ ...call, arguments: {} })) }),
+    ],
+    ['native form', (turn) => ({ ...turn, native: { author: provider, content: null } })],
+  ])('a turn of its own whose %s changed since is told as it is now', async (_what, change) => {
+    wire.mock.on(
+      { hasToolResult: false },
+      { content: 'Let me look.', toolCalls: FIXTURE_CALLS, reasoning: 'Hm.' },
+    );
+    wire.mock.on({ hasToolResult: true }, { content: 'done' });
+    const model = create(wire.url);
+    const { message } = await model.generate(requestOf([user('why?')]));
+    const changed = change(message);
+    const { native: _native, ...canonical } = changed;
+    const answers = changed.toolCalls.map(({ id }) => result(id));
+
+    await model.generate(requestOf([user('why?'), canonical, ...answers]));
+    const expected = read(wire.last()).turns;
+    await model.generate(requestOf([user('why?'), changed, ...answers]));
+
+    expect(read(wire.last()).turns).toEqual(expected);
+    expect(wire.last().bytes).not.toContain('Hm.');
   });
 
   test("another provider's turn is told in canonical words", async () => {

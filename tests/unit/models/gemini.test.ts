@@ -44,6 +44,23 @@ describe('a turn of its own', () => {
     });
   });
 
+  test('is answered in the order of its calls, whichever ended first', async () => {
+    wire.reply(answerWith(...chunks));
+    wire.mock.on({}, { content: 'done' });
+    const { message } = await model().generate(requestOf([user('why?')]));
+    const [one = '', two = ''] = message.toolCalls.map(({ id }) => id);
+
+    await model().generate(
+      requestOf([user('why?'), message, result(two, '{"n":2}'), result(one, '{"n":1}')]),
+    );
+
+    const [, , answers] = wire.last().body.contents as { parts: object[] }[];
+    expect(answers?.parts).toMatchObject([
+      { functionResponse: { response: { output: { n: 1 } } } },
+      { functionResponse: { response: { output: { n: 2 } } } },
+    ]);
+  });
+
   test('gives its calls ids from their position, the same each time', async () => {
     wire.reply(answerWith(...chunks));
     wire.reply(answerWith(...chunks));
@@ -115,6 +132,36 @@ test("another provider's calls carry the signature that skips the check, on the 
       ],
     },
   ]);
+});
+
+test('words after results are a content of their own, which is all that newer models take', async () => {
+  wire.mock.on({}, { content: 'ok' });
+  const messages = [user('why?'), user('really?'), assistant('', 'a'), result('a'), user('and now?')];
+
+  await model().generate(requestOf(messages, { transient: 'Wrap up.' }));
+
+  expect(wire.last().body.contents).toMatchObject([
+    { role: 'user', parts: [{ text: 'why?' }, { text: 'really?' }] },
+    { role: 'model', parts: [{ functionCall: { id: 'a' } }] },
+    { role: 'user', parts: [{ functionResponse: { id: 'a' } }] },
+    { role: 'user', parts: [{ text: 'and now?' }, { text: 'Wrap up.' }] },
+  ]);
+});
+
+test('a turn in two pieces is one content', async () => {
+  wire.mock.on({}, { content: 'ok' });
+  const messages = [user('why?'), assistant('Beca'), assistant('use.', 'a'), result('a')];
+
+  await model().generate(requestOf(messages));
+
+  const contents = wire.last().body.contents as { role: string }[];
+  expect(contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
+});
+
+test('an answer of nothing but space is empty', async () => {
+  wire.reply(answerWith(chunk([{ text: '\n\n' }], 'STOP')));
+
+  expect(await model().generate(requestOf([user('why?')]))).toMatchObject({ message: { content: '' } });
 });
 
 test('cached input is counted once, and thoughts as output', async () => {

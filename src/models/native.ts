@@ -1,0 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AssistantMessage, ToolCall } from '../agent/messages.ts';
+
+/** What a turn says, in whichever form; some providers give their calls no ids. */
+export interface Said {
+  content: string;
+  toolCalls: (Omit<ToolCall, 'id'> & { id?: string | undefined })[];
+}
+
+export interface NativeForm<T> {
+  author: string;
+  /** It comes from a file, so it may be anything. */
+  is: (content: unknown) => content is T;
+  read: (content: T) => Said;
+}
+
+/**
+ * The turn as this provider wrote it, to be sent back as it is. Undefined when another one wrote it, and also when it
+ * does not say what the turn says: then the turn was changed later, and the turn counts.
+ */
+export function nativeOf<T>(
+  { native, content, toolCalls }: AssistantMessage,
+  form: NativeForm<T>,
+): T | undefined {
+  if (native?.author !== form.author || !form.is(native.content)) return undefined;
+  const said = form.read(native.content);
+  const calls = said.toolCalls.map((call, index) => ({ ...call, id: call.id ?? toolCalls[index]?.id }));
+  // Only what both have: a later release may keep more of a call.
+  const canonical = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+  return said.content === content && isDeepStrictEqual(calls, canonical) ? native.content : undefined;
+}
+
+/** A text of nothing but space says nothing: not all providers take it back, and nobody should take it for an answer. */
+export function toText(text: string): string {
+  return text.trim() === '' ? '' : text;
+}
