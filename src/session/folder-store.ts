@@ -6,7 +6,7 @@ import { appendLine } from './append-line.ts';
 import { readSaved } from './read-saved.ts';
 import { replaceFile, syncFolder } from './replace-file.ts';
 import { sessionContext, sessionMeta } from './session-schema.ts';
-import type { SessionStore } from './session-store.ts';
+import { type Session, SessionCorruptError, type SessionStore } from './session-store.ts';
 
 export interface FolderStoreOptions {
   /** Made when the first session is saved. */
@@ -31,10 +31,9 @@ export function openFolderStore({ dir }: FolderStoreOptions): SessionStore {
       const folder = folderOf(root, id);
       const context = await readSaved(join(folder, 'context.json' satisfies FileName), sessionContext);
       if (!context) return null;
-      const meta = await readSaved(join(folder, 'meta.json' satisfies FileName), sessionMeta);
       return {
         context,
-        meta,
+        ...(await readMeta(join(folder, 'meta.json' satisfies FileName))),
         openArchive: () => openIfThere(join(folder, 'sandbox.tar.gz' satisfies FileName)),
       };
     },
@@ -49,7 +48,17 @@ export function openFolderStore({ dir }: FolderStoreOptions): SessionStore {
 
     async setAside(id) {
       const folder = folderOf(root, id);
-      await rename(folder, `${folder}.${Date.now()}.bad`);
+      const aside = `${folder}.${Date.now()}.bad`;
+      try {
+        await rename(folder, aside);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new PermanentError(
+          `The session in ${folder} can not be used, and could not be set aside as ${aside} (${why}). ` +
+            `Move it away by hand, or give this process the right to write to ${root}.`,
+          { cause },
+        );
+      }
     },
 
     async saveContext(id, context) {
@@ -90,6 +99,15 @@ function folderOf(root: string, id: string): string {
     );
   }
   return join(root, id);
+}
+
+async function readMeta(path: string): Promise<Pick<Session, 'meta' | 'metaError'>> {
+  try {
+    return { meta: await readSaved(path, sessionMeta), metaError: null };
+  } catch (error) {
+    if (error instanceof SessionCorruptError) return { meta: null, metaError: error };
+    throw error;
+  }
 }
 
 async function openIfThere(path: string): Promise<Readable | null> {

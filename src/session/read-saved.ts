@@ -27,10 +27,15 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    if (IN_THE_WAY.includes(code)) throw corrupt(path, `it can not be read (${code})`, error);
     throw error;
   }
 }
+
+/** What is no trouble of the disk, but of this file or folder, and stays. */
+const IN_THE_WAY = ['EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'];
 
 function parse(path: string, text: string): unknown {
   try {
@@ -44,7 +49,7 @@ function parse(path: string, text: string): unknown {
 function corrupt(path: string, what: string, cause: unknown): SessionCorruptError {
   return new SessionCorruptError(
     `${basename(path)} of the session in ${dirname(path)} can not be used: ${what}. ` +
-      'Put it back from a backup, or delete that folder to start the session anew.',
+      'Mend it, put it back from a backup, or delete that folder to start the session anew.',
     { cause },
   );
 }

@@ -35,7 +35,7 @@ const message = z.discriminatedUnion('role', [
 
 export const sessionContext: z.ZodType<SessionContext> = z.looseObject({
   version: z.literal(1),
-  messages: z.array(message),
+  messages: z.array(message).min(1),
 });
 
 export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({

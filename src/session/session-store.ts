@@ -12,7 +12,7 @@ export interface SessionStore {
   saveArchive(id: string, archive: Readable): Promise<void>;
   /** Keeps turns that were cut out of the conversation, under `history/`. */
   saveHistory(id: string, messages: readonly Message[]): Promise<void>;
-  /** Takes what can not be used out of the way, so that nothing is written over it. */
+  /** Takes what can not be used out of the way, so that nothing is written over it. Throws `PermanentError`. */
   setAside(id: string): Promise<void>;
   /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */
   appendTranscript(id: string, event: Record<string, unknown>): Promise<void>;
@@ -21,12 +21,15 @@ export interface SessionStore {
 export interface Session {
   context: SessionContext;
   meta: SessionMeta | null;
+  /** Why there is no meta although it was saved: the conversation is good without it. */
+  metaError: SessionCorruptError | null;
   /** The tar.gz of the sandbox, if there is one; opened when asked for. */
   openArchive(): Promise<Readable | null>;
 }
 
 export interface SessionContext {
   version: 1;
+  /** At least one. */
   messages: Message[];
 }
 

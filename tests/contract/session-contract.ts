@@ -56,6 +56,7 @@ export function sessionContract(backend: SessionBackend): void {
         const session = await loaded(reader);
         expect(session.context).toEqual(context());
         expect(session.meta).toEqual(meta());
+        expect(session.metaError).toBeNull();
         expect(await archiveOf(session)).toBe('archive');
       }
     });
@@ -72,6 +73,7 @@ export function sessionContract(backend: SessionBackend): void {
       await store.saveContext(ID, context());
       const session = await loaded(store);
       expect(session.meta).toBeNull();
+      expect(session.metaError).toBeNull();
       expect(await session.openArchive()).toBeNull();
     });
 
@@ -99,9 +101,9 @@ export function sessionContract(backend: SessionBackend): void {
     test('sessions do not see each other', async () => {
       const { store } = await open();
       await store.saveContext('one', { version: 1, messages: [{ role: 'user', content: 'one' }] });
-      await store.saveContext('two', { version: 1, messages: [] });
+      await store.saveContext('two', context());
       expect((await store.load('one'))?.context.messages).toHaveLength(1);
-      expect((await store.load('two'))?.context.messages).toHaveLength(0);
+      expect((await store.load('two'))?.context).toEqual(context());
     });
 
     test('an archive of several megabytes comes back whole', async () => {
@@ -137,25 +139,53 @@ export function sessionContract(backend: SessionBackend): void {
       expect(texts).toContain(message?.content);
     });
 
-    test.each<[string, StoredName, string]>([
-      ['cut-off JSON', 'context.json', '{"version":1,"messages":[{"role":"us'],
-      ['an empty file', 'context.json', ''],
-      ['no list of messages', 'context.json', '{"version":1,"messages":{}}'],
-      ['a message of nobody', 'context.json', '{"version":1,"messages":[{"role":"system","content":""}]}'],
-      ['a tool call without an id', 'context.json', JSON.stringify(withCall({ name: 'x', arguments: {} }))],
-      ['no version', 'context.json', '{"messages":[]}'],
-      ['meta that is a list', 'meta.json', '[]'],
-      ['meta without a project', 'meta.json', JSON.stringify({ ...meta(), projectId: undefined })],
-    ])('%s is corrupt, and the error says where and what to do', async (_, name, content) => {
+    test.each<[string, string]>([
+      ['cut-off JSON', '{"version":1,"messages":[{"role":"us'],
+      ['an empty file', ''],
+      ['no JSON', 'messages: 1'],
+      ['no object', '7'],
+      ['no list of messages', '{"version":1,"messages":{}}'],
+      ['no messages', '{"version":1,"messages":[]}'],
+      ['a message of nobody', '{"version":1,"messages":[{"role":"system","content":""}]}'],
+      ['a message that is no text', '{"version":1,"messages":[{"role":"user","content":7}]}'],
+      ['a tool call without an id', JSON.stringify(withCall({ name: 'x', arguments: {} }))],
+      ['a tool call without arguments', JSON.stringify(withCall({ id: 'a', name: 'x', arguments: [] }))],
+      ['no version', '{"messages":[]}'],
+    ])('%s is corrupt, and the error says where and what to do', async (_, content) => {
       const { store, write } = await open();
       await store.saveContext(ID, context());
       await store.saveMeta(ID, meta());
-      await write(ID, name, content);
+      await write(ID, 'context.json', content);
       const error = await store.load(ID).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(SessionCorruptError);
-      expect(String(error)).toContain(name);
+      expect(String(error)).toContain('context.json');
       expect(String(error)).toContain(ID);
       expect(String(error)).toMatch(/delete/);
+    });
+
+    test.each<[string, string]>([
+      ['cut-off JSON', '{"version":1,'],
+      ['a list', '[]'],
+      ['no project', JSON.stringify({ ...meta(), projectId: undefined })],
+      ['a newer version', '{"version":2,"anything":"else"}'],
+    ])('meta with %s is told, and does not cost the conversation', async (_, content) => {
+      const { store, write } = await open();
+      await store.saveContext(ID, context());
+      await write(ID, 'meta.json', content);
+      const session = await loaded(store);
+      expect(session.context).toEqual(context());
+      expect(session.meta).toBeNull();
+      expect(session.metaError).toBeInstanceOf(SessionCorruptError);
+      expect(String(session.metaError)).toContain('meta.json');
+    });
+
+    test('what is set aside is no session any more, and another one can take its place', async () => {
+      const { store, write } = await open();
+      await write(ID, 'context.json', '{');
+      await store.setAside(ID);
+      expect(await store.load(ID)).toBeNull();
+      await store.saveContext(ID, context());
+      expect((await loaded(store)).context).toEqual(context());
     });
 
     test('an error about a corrupt conversation does not quote it', async () => {
@@ -166,17 +196,13 @@ export function sessionContract(backend: SessionBackend): void {
       expect((error as Error).message).not.toContain('secret');
     });
 
-    test.each<StoredName>(['context.json', 'meta.json'])(
-      '%s of a newer version asks for an upgrade',
-      async (name) => {
-        const { store, write } = await open();
-        await store.saveContext(ID, context());
-        await write(ID, name, '{"version":2,"anything":"else"}');
-        const error = await store.load(ID).catch((thrown: unknown) => thrown);
-        expect(error).toBeInstanceOf(SessionCorruptError);
-        expect(String(error)).toMatch(/newer.*version 2.*[Uu]pgrade/);
-      },
-    );
+    test('a conversation of a newer version asks for an upgrade', async () => {
+      const { store, write } = await open();
+      await write(ID, 'context.json', '{"version":2,"anything":"else"}');
+      const error = await store.load(ID).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SessionCorruptError);
+      expect(String(error)).toMatch(/newer.*version 2.*[Uu]pgrade/);
+    });
 
     test('a corrupt session can be saved over', async () => {
       const { store, write } = await open();

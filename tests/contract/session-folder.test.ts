@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
+import { PermanentError } from '../../src/errors.ts';
 import { openFolderStore } from '../../src/session/folder-store.ts';
+import { type SessionContext, SessionCorruptError } from '../../src/session/session-store.ts';
 import { sessionContract } from './session-contract.ts';
 
 sessionContract({
@@ -24,6 +26,8 @@ sessionContract({
   },
 });
 
+const CONTEXT: SessionContext = { version: 1, messages: [{ role: 'user', content: 'why?' }] };
+
 describe('sessions in a folder', () => {
   const dirs: string[] = [];
   afterEach(async () => {
@@ -39,7 +43,7 @@ describe('sessions in a folder', () => {
   test('are made with their folder when the first one is saved, for the owner only', async () => {
     const dir = join(await makeDir(), 'not', 'yet');
     const store = openFolderStore({ dir });
-    await store.saveContext('s', { version: 1, messages: [] });
+    await store.saveContext('s', CONTEXT);
     await store.saveArchive('s', Readable.from(['x']));
     await store.appendTranscript('s', {});
     expect(await modeOf(join(dir, 's'))).toBe(0o700);
@@ -53,10 +57,10 @@ describe('sessions in a folder', () => {
     await mkdir(join(dir, 's'));
     await writeFile(join(dir, 's', 'context.json.1.tmp'), '{"version":1,"mess');
     expect(await store.load('s')).toBeNull();
-    await store.saveContext('s', { version: 1, messages: [] });
+    await store.saveContext('s', CONTEXT);
     await writeFile(join(dir, 's', 'sandbox.tar.gz.2.tmp'), 'half');
     const session = await store.load('s');
-    expect(session?.context.messages).toEqual([]);
+    expect(session?.context).toEqual(CONTEXT);
     expect(await session?.openArchive()).toBeNull();
   });
 
@@ -77,10 +81,53 @@ describe('sessions in a folder', () => {
     expect(await readFile(join(dir, 's', 'transcript.jsonl'), 'utf8')).toBe('{"n":1}\n{"n":2,"te\n{"n":3}\n');
   });
 
-  test('pass on an error of the disk as it is', async () => {
+  test.each<[string, (folder: string) => Promise<unknown>]>([
+    [
+      'a folder where the conversation should be',
+      (folder) => mkdir(join(folder, 'context.json'), { recursive: true }),
+    ],
+    ['a file where the folder should be', (folder) => writeFile(folder, 'hi')],
+    [
+      'a link that leads nowhere but to itself',
+      async (folder) => {
+        await mkdir(folder);
+        await symlink('context.json', join(folder, 'context.json'));
+      },
+    ],
+  ])('are corrupt with %s, and can be set aside', async (_what, spoil) => {
     const dir = await makeDir();
-    await mkdir(join(dir, 's', 'context.json'), { recursive: true });
-    await expect(openFolderStore({ dir }).load('s')).rejects.toMatchObject({ code: 'EISDIR' });
+    const store = openFolderStore({ dir });
+    await spoil(join(dir, 's'));
+    await expect(store.load('s')).rejects.toThrow(SessionCorruptError);
+    await store.setAside('s');
+    expect(await store.load('s')).toBeNull();
+    await store.saveContext('s', CONTEXT);
+  });
+
+  // Root may read everything.
+  test.skipIf(process.getuid?.() === 0)('are corrupt when this process may not read them', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    await store.saveContext('s', CONTEXT);
+    await chmod(join(dir, 's'), 0);
+    await expect(store.load('s')).rejects.toThrow(/can not be read \(EACCES\)/);
+    await store.setAside('s');
+    expect(await store.load('s')).toBeNull();
+    const [aside = ''] = await readdir(dir);
+    await chmod(join(dir, aside), 0o700);
+    expect(await readdir(join(dir, aside))).toEqual(['context.json']);
+  });
+
+  test('that can not be set aside either need a person, who is told what to do', async () => {
+    const dir = join(await makeDir(), 'gone');
+    const failure = openFolderStore({ dir }).setAside('s');
+    await expect(failure).rejects.toThrow(PermanentError);
+    await expect(failure).rejects.toThrow(`the right to write to ${dir}`);
+  });
+
+  test('pass on an error of the disk as it is', async () => {
+    const dir = join(await makeDir(), 'x'.repeat(300));
+    await expect(openFolderStore({ dir }).load('s')).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
   });
 
   test('append again after an append that failed', async () => {
