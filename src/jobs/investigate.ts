@@ -4,22 +4,20 @@ import { createCompaction } from '../agent/compaction.ts';
 import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
+import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
-import {
-  type Session,
-  SessionCorruptError,
-  type SessionMeta,
-  type SessionStore,
-} from '../session/session-store.ts';
+import type { Session, SessionMeta, SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
 import { composeNote } from './note-text.ts';
+import { hasNotice, SESSION_LOST } from './notices.ts';
+import { findAnswer, openConversation } from './open-conversation.ts';
+import { KEPT_FOLDERS, restoreFiles } from './restore-files.ts';
 
 export interface Investigation {
   sessionId: string;
@@ -70,9 +68,6 @@ export interface Findings extends LoopResult {
   note: string;
 }
 
-/** What survives in the archive of a session. */
-const KEPT_FOLDERS = ['/tmp/_out', '/tmp/data'];
-
 export async function investigate(
   deps: InvestigationDependencies,
   investigation: Investigation,
@@ -80,14 +75,15 @@ export async function investigate(
 ): Promise<Findings> {
   const { store, log } = deps;
   const { sessionId, workflow, question, project, mr, runId } = investigation;
-  const session = await loadSession(deps, sessionId);
-  const messages = toMessages(session, investigation);
-  const answer = findAnswer(messages, question?.noteId);
+  const noteId = question?.noteId;
+  const asked = { ...investigation, event: toEvent(investigation) };
+  const { session, messages, isContinuation } = await openConversation(deps, asked);
+  const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
 
   const sandbox = await deps.sandboxes.create();
   try {
-    await restoreFiles(sandbox, session, log);
+    await restoreFiles({ sandbox, session, messages, noteId, log });
     const toolbox = deps.createToolbox(sandbox, mr);
     await store.saveContext(sessionId, { version: 1, messages });
     const run = { runId, project, mrIid: mr.iid };
@@ -106,8 +102,7 @@ export async function investigate(
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
         workflow: workflow.prompt,
-        // Without a history there is nothing to continue.
-        isContinuation: question !== null && session !== null,
+        isContinuation,
       }),
       messages,
       maxIterations: workflow.maxIterations,
@@ -129,12 +124,12 @@ export async function investigate(
       log,
     );
     await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
-    const isSessionLost = investigation.resumes && session === null;
+    const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const findings = {
       ...result,
       note: composeNote({ ...result, sessionId, isSessionLost, gaps: toolbox.gaps() }),
     };
-    const last = findAnswer(messages, question?.noteId);
+    const last = findAnswer(messages, noteId);
     if (last) last.published = findings.note;
     await store.saveContext(sessionId, { version: 1, messages });
     await store.saveMeta(sessionId, toMeta(deps, investigation, session, findings));
@@ -144,40 +139,9 @@ export async function investigate(
   }
 }
 
-/** A session that can not be read is as good as none, but it is not hidden. */
-async function loadSession({ store, log }: InvestigationDependencies, id: string): Promise<Session | null> {
-  try {
-    return await store.load(id);
-  } catch (error) {
-    if (!(error instanceof SessionCorruptError)) throw error;
-    log.error({ err: error, session: id }, 'session can not be used, set aside and started afresh');
-    await store.setAside(id);
-    return null;
-  }
-}
-
-function toMessages(session: Session | null, { project, mr, sessionId, question }: Investigation): Message[] {
+function toEvent({ project, mr, sessionId }: Investigation): UserMessage {
   const event = { project: project.path, iid: mr.iid, sha: mr.sha, session_id: sessionId };
-  const messages: Message[] = session?.context.messages ?? [{ role: 'user', content: JSON.stringify(event) }];
-  if (!question) return messages;
-  // Asked before and neither answered nor the last thing asked: something else came between, so it is asked again.
-  const lastAsked = messages.findLast(isQuestion);
-  const isOpen = lastAsked?.noteId === question.noteId || findAnswer(messages, question.noteId) !== null;
-  if (!isOpen) messages.push({ role: 'user', content: question.text, noteId: question.noteId });
-  return messages;
-}
-
-/** The answer to this note, or to the event itself: the last word before somebody asked something else. */
-function findAnswer(messages: Message[], noteId: number | undefined): AssistantMessage | null {
-  const asked = messages.findLastIndex((message) => isQuestion(message) && message.noteId === noteId);
-  if (asked === -1) return null;
-  const following = messages.findIndex((message, index) => index > asked && isQuestion(message));
-  const last = messages[(following === -1 ? messages.length : following) - 1];
-  return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
-}
-
-function isQuestion(message: Message): message is UserMessage {
-  return message.role === 'user' && !message.isSummary;
+  return { role: 'user', content: JSON.stringify(event) };
 }
 
 function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {
@@ -191,16 +155,6 @@ function alreadyAnswered({ content, published = content }: AssistantMessage): Fi
     iterations: 0,
     models: [],
   };
-}
-
-async function restoreFiles(sandbox: Sandbox, session: Session | null, log: Logger): Promise<void> {
-  try {
-    const archive = await session?.openArchive();
-    if (archive) await sandbox.restore(archive);
-  } catch (error) {
-    // The conversation is worth more than the files; the model finds out which are missing.
-    log.error({ err: error }, 'files of the session could not be restored');
-  }
 }
 
 /** Whoever watches does not change the run, not even by failing. */

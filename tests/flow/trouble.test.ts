@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startModel, textOf } from '../services/model.ts';
@@ -7,6 +7,7 @@ import {
   arrange,
   ask,
   failPipeline,
+  investigate,
   lastRequest,
   noteOf,
   notes,
@@ -113,6 +114,39 @@ describe.each(PROVIDERS)('in trouble with %s', (provider) => {
     expect((await noteOf(1)).body).toContain('The earlier conversation is no longer available');
     const kept = readdirSync(sessions).find((name) => name.endsWith('.bad')) ?? '';
     expect(readFileSync(join(sessions, kept, 'context.json'), 'utf8')).toBe('{"version":99}');
+  });
+
+  test('an analysis of a session that can not be read starts afresh, and its note says so', async () => {
+    await arrange({ provider });
+    failPipeline();
+    await noteOf(0);
+    const sessions = join(scene.folder, 'sessions');
+    const [session = ''] = readdirSync(sessions);
+    writeFileSync(join(sessions, session, 'context.json'), '{"version":1,"messages":[');
+    scene.model.script = () => ({ text: 'Found again.' });
+    failPipeline();
+    await expect.poll(() => notes()[0]?.body, { timeout: 40_000 }).toContain('Found again.');
+    expect(notes()[0]?.body).toContain('The earlier conversation is no longer available');
+    expect(notes()).toHaveLength(1);
+  });
+
+  test('a reply goes on with a conversation that was broken off in the middle of a call', async () => {
+    await arrange({ provider });
+    const { jobId } = failPipeline();
+    scene.model.script = investigate(jobId);
+    const note = await noteOf(0);
+    const sessions = join(scene.folder, 'sessions');
+    const [session = ''] = readdirSync(sessions);
+    const file = join(sessions, session, 'context.json');
+    const { messages } = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ version: 1, messages: messages.slice(0, 3) }));
+    rmSync(join(sessions, session, 'sandbox.tar.gz'));
+    scene.model.script = () => ({ text: 'Going on.' });
+    ask(note.discussionId, 'Why?');
+    expect((await noteOf(1)).body).toContain('Going on.');
+    expect(lastRequest()).toMatch(/fetch_to_sandbox: interrupted/);
+    expect(lastRequest()).toContain('The files of this session are gone');
+    expect(scene.logged.map(({ msg }) => msg)).toContain('conversation repaired');
   });
 
   test('a reply to a session that is gone starts afresh and says so', async () => {

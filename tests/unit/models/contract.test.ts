@@ -319,7 +319,8 @@ describe.each(adapters)('$name', (adapter) => {
 
     await create(wire.url).generate(requestOf([user('why?')]));
 
-    expect(timers()).toBe(before);
+    // Those of other tests may end meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   test('the environment chooses neither the server nor the way to it', async () => {

@@ -1,0 +1,79 @@
+// What was said before, ready to go on: loaded, repaired if need be, and with what is asked now.
+import type { Logger } from 'pino';
+import { isQuestion } from '../agent/history.ts';
+import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
+import { repairHistory } from '../agent/repair-history.ts';
+import { type Session, SessionCorruptError, type SessionStore } from '../session/session-store.ts';
+import { addNotice, SESSION_LOST } from './notices.ts';
+
+export interface Asked {
+  sessionId: string;
+  /** What every session begins with. */
+  event: UserMessage;
+  /** What a person asks; null for the analysis itself. */
+  question: { noteId: number; text: string } | null;
+  /** There was a session before, so there should be one now. */
+  resumes: boolean;
+}
+
+export interface Conversation {
+  session: Session | null;
+  messages: Message[];
+  /** A person asks, and there was an answer before. */
+  isContinuation: boolean;
+}
+
+export async function openConversation(
+  deps: { store: SessionStore; log: Logger },
+  { sessionId, event, question, resumes }: Asked,
+): Promise<Conversation> {
+  const { session, isCorrupt } = await loadSession(deps, sessionId);
+  const messages = session ? repair(session, event, deps.log.child({ session: sessionId })) : [event];
+  ask(messages, question ? { role: 'user', content: question.text, noteId: question.noteId } : event);
+  if (isCorrupt || (resumes && !session)) addNotice(messages, SESSION_LOST, question?.noteId);
+  return { session, messages, isContinuation: question !== null && isAnswered(messages, question.noteId) };
+}
+
+/** The answer to this note, or to the event itself: the last word before somebody asked something else. */
+export function findAnswer(messages: Message[], noteId: number | undefined): AssistantMessage | null {
+  const asked = messages.findLastIndex((message) => isQuestion(message) && message.noteId === noteId);
+  if (asked === -1) return null;
+  const following = messages.findIndex((message, index) => index > asked && isQuestion(message));
+  const last = messages[(following === -1 ? messages.length : following) - 1];
+  return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
+}
+
+/** A session that can not be read is as good as none, but it is not hidden. */
+async function loadSession(
+  { store, log }: { store: SessionStore; log: Logger },
+  id: string,
+): Promise<{ session: Session | null; isCorrupt: boolean }> {
+  try {
+    return { session: await store.load(id), isCorrupt: false };
+  } catch (error) {
+    if (!(error instanceof SessionCorruptError)) throw error;
+    log.error({ err: error, session: id }, 'session can not be used, set aside and started afresh');
+    await store.setAside(id);
+    return { session: null, isCorrupt: true };
+  }
+}
+
+function repair({ context, metaError }: Session, event: UserMessage, log: Logger): Message[] {
+  if (metaError) log.warn({ err: metaError }, 'meta of the session can not be used, begun anew');
+  const { messages, repairs } = repairHistory(context.messages, event);
+  if (repairs.length > 0) log.warn({ repairs }, 'conversation repaired');
+  return messages;
+}
+
+/** Asked before and neither answered nor the last thing asked: something else came between, so it is asked again. */
+function ask(messages: Message[], question: UserMessage): void {
+  const lastAsked = messages.findLast(isQuestion);
+  const isOpen = lastAsked?.noteId === question.noteId || findAnswer(messages, question.noteId) !== null;
+  if (!isOpen) messages.push(question);
+}
+
+/** Before this note: what was said since, in an earlier try, is no history. */
+function isAnswered(messages: Message[], noteId: number): boolean {
+  const asked = messages.findIndex((message) => isQuestion(message) && message.noteId === noteId);
+  return messages.slice(0, asked).some(({ role }) => role === 'assistant');
+}

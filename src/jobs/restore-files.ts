@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import { isQuestion } from '../agent/history.ts';
+import type { Message } from '../agent/messages.ts';
+import { RetryableError } from '../errors.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Session } from '../session/session-store.ts';
+import { addNotice, FILES_LOST } from './notices.ts';
+
+/** What survives in the archive of a session. */
+export const KEPT_FOLDERS = ['/tmp/_out', '/tmp/data'];
+
+export interface Restoring {
+  sandbox: Sandbox;
+  session: Session | null;
+  messages: Message[];
+  noteId: number | undefined;
+  log: Logger;
+}
+
+/** Puts the files of the session back; the model is told when those it speaks of are not there. */
+export async function restoreFiles({ sandbox, session, messages, noteId, log }: Restoring): Promise<void> {
+  try {
+    const archive = await session?.openArchive();
+    if (archive) return await sandbox.restore(archive);
+  } catch (error) {
+    if (error instanceof RetryableError) throw error;
+    // The conversation is worth more than the files.
+    log.error({ err: error }, 'files of the session could not be restored');
+  }
+  if (speaksOfFiles(messages)) addNotice(messages, FILES_LOST, noteId);
+}
+
+/** Since it was last told that they are gone. */
+function speaksOfFiles(messages: readonly Message[]): boolean {
+  const told = messages.findLastIndex(
+    (message) => isQuestion(message) && message.content.includes(FILES_LOST),
+  );
+  return messages
+    .slice(told + 1)
+    .filter((message) => !isQuestion(message))
+    .map((message) => JSON.stringify(message))
+    .some((text) => KEPT_FOLDERS.some((folder) => text.includes(folder)));
+}

@@ -1,0 +1,241 @@
+// What a run makes of a session that is not as it was left.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Message } from '../../../src/agent/messages.ts';
+import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
+import { RetryableError } from '../../../src/errors.ts';
+import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
+import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
+import type { SandboxProvider } from '../../../src/sandbox/sandbox.ts';
+import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
+import { openFolderStore } from '../../../src/session/folder-store.ts';
+import { type ScriptedTurn, scriptedModel, scriptedTools } from '../agent/scripted.ts';
+import { assistant, result, user } from '../models/requests.ts';
+
+const ID = 'a1b2';
+const EVENT = '{"project":"shop/checkout","iid":7,"sha":"abc","session_id":"a1b2"}';
+const LOST_NOTE = 'The earlier conversation is no longer available';
+const QUESTION = { noteId: 5, text: 'Is e2e the same?' };
+const NOT_KEPT = [user(EVENT), assistant('', 'a'), result('a', '{"saved_to":"/tmp/data/unit.log"}')];
+
+let dir: string;
+let logged: Record<string, unknown>[];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hummingbird-resuming-'));
+  logged = [];
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+describe('a conversation that can not be used', () => {
+  test.each([
+    ['is cut off', '{"version":1,"messages":[{"role":"us'],
+    ['is no JSON', 'hello'],
+    ['has other types', '{"version":1,"messages":[{"role":"user","content":{}}]}'],
+    ['is empty', '{"version":1,"messages":[]}'],
+    ['is of a newer version', '{"version":2}'],
+  ])('since it %s is set aside; analysis and answer start afresh and say so', async (_what, content) => {
+    for (const question of [null, QUESTION]) {
+      await save(content);
+      const { note, requests } = await run({ question, resumes: question !== null });
+      expect(note).toContain(LOST_NOTE);
+      const last = requests[0]?.messages.at(-1) as Message;
+      expect(last.content).toBe(`${question?.text ?? EVENT}\n\n${SESSION_LOST}`);
+      expect(requests[0]?.system).not.toContain(CONTINUATION_PROMPT);
+    }
+    const aside = (await readdir(dir)).filter((name) => name.endsWith('.bad'));
+    expect(aside).toHaveLength(2);
+    for (const name of aside) expect(await readFile(join(dir, name, 'context.json'), 'utf8')).toBe(content);
+    expect(logged.map(({ msg }) => msg)).toContain('session can not be used, set aside and started afresh');
+  });
+
+  test('is told of also when the run that found it was broken off', async () => {
+    await save('{');
+    await run({ question: QUESTION, resumes: true }, [
+      { calls: [{ name: 'look' }] },
+      { throws: new Error('crash') },
+    ]);
+
+    const { note, requests } = await run({ question: QUESTION, resumes: true });
+
+    expect(note).toContain(LOST_NOTE);
+    expect(requests[0]?.messages).toHaveLength(4);
+    expect(requests[0]?.system).not.toContain(CONTINUATION_PROMPT);
+  });
+
+  test('is not told of in later answers', async () => {
+    await save('{');
+    await run({ question: QUESTION, resumes: true });
+
+    const { note, requests } = await run({ question: { noteId: 6, text: 'Sure?' }, resumes: true });
+
+    expect(note).not.toContain(LOST_NOTE);
+    expect(requests[0]?.system).toContain(CONTINUATION_PROMPT);
+  });
+});
+
+describe('a conversation that is damaged', () => {
+  test('is repaired, which is logged, and saved like that', async () => {
+    await save([user(EVENT), assistant('Let me see.', 'a', 'b'), result('b'), result('x')]);
+
+    const { note, requests } = await run({});
+
+    expect(note).toMatch(/^Done\./);
+    const interrupted = expect.stringContaining('interrupted');
+    const repaired = [
+      user(EVENT),
+      assistant('Let me see.', 'a', 'b'),
+      result('b'),
+      { ...result('a', interrupted), isError: true },
+    ];
+    expect(requests[0]?.messages).toEqual(repaired);
+    expect((await saved()).slice(0, 4)).toEqual(repaired);
+    expect(logged.find(({ msg }) => msg === 'conversation repaired')).toMatchObject({
+      session: ID,
+      repairs: [
+        'message 3 answers x, which nobody waits for: removed',
+        'sandbox_exec (a) has no result: answered as interrupted',
+      ],
+    });
+  });
+
+  test('and has lost its beginning gets it back', async () => {
+    await save([assistant('The tests fail.'), user('And?')]);
+    const { requests } = await run({ question: QUESTION, resumes: true });
+    expect(requests[0]?.messages.slice(0, 2)).toEqual([user(EVENT), assistant('The tests fail.')]);
+  });
+
+  test('in its meta only is whole, and the next meta is good again', async () => {
+    await save([user(EVENT), assistant('The tests fail.')]);
+    await writeFile(join(dir, ID, 'meta.json'), '{"vers');
+
+    const { note, requests } = await run({ question: QUESTION, resumes: true });
+
+    expect(note).not.toContain(LOST_NOTE);
+    expect(requests[0]?.messages).toHaveLength(3);
+    expect(logged.map(({ msg }) => msg)).toContain('meta of the session can not be used, begun anew');
+    expect(JSON.parse(await readFile(join(dir, ID, 'meta.json'), 'utf8'))).toMatchObject({ runs: 1 });
+  });
+});
+
+test('an analysis that failed before somebody else got an answer is asked for again', async () => {
+  await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
+  const { note, requests } = await run({});
+  expect(note).toMatch(/^Done\./);
+  expect(requests[0]?.messages.at(-1)).toEqual(user(EVENT));
+});
+
+describe('files that are gone', () => {
+  test('are told of with the question, once, and the words are saved', async () => {
+    await save([...NOT_KEPT, assistant('The tests fail.')]);
+
+    const { requests } = await run({ question: QUESTION, resumes: true }, [{ throws: new Error('crash') }]);
+    await rm(join(dir, ID, 'sandbox.tar.gz'));
+    const again = await run({ question: QUESTION, resumes: true });
+
+    const asked = { role: 'user', content: `${QUESTION.text}\n\n${FILES_LOST}`, noteId: 5 };
+    expect(requests[0]?.messages.at(-1)).toEqual(asked);
+    expect(again.requests[0]?.messages).toEqual(requests[0]?.messages);
+    expect((await saved()).at(-2)).toEqual(asked);
+  });
+
+  test('are told of in words of their own when a run is taken up in its middle, each time', async () => {
+    await save(NOT_KEPT);
+    const fetch = { calls: [{ name: 'look', arguments: { path: '/tmp/data/unit.log' } }] };
+    const { requests } = await run({}, [fetch, { throws: new Error('crash') }]);
+    await rm(join(dir, ID, 'sandbox.tar.gz'));
+
+    const again = await run({});
+
+    expect(requests[0]?.messages.slice(3)).toEqual([user(FILES_LOST)]);
+    expect(again.requests[0]?.messages.slice(6)).toEqual([user(FILES_LOST)]);
+    expect(again.note).toMatch(/^Done\./);
+  });
+
+  test('are told of when their archive is broken', async () => {
+    await save([...NOT_KEPT, assistant('The tests fail.')]);
+    await writeFile(join(dir, ID, 'sandbox.tar.gz'), 'no archive');
+
+    const { requests } = await run({ question: QUESTION, resumes: true });
+
+    expect(requests[0]?.messages.at(-1)).toMatchObject({ content: expect.stringContaining(FILES_LOST) });
+    expect(logged.map(({ msg }) => msg)).toContain('files of the session could not be restored');
+  });
+
+  test('are no words worth when there were none', async () => {
+    await save([user(EVENT), assistant('', 'a'), result('a'), assistant('The tests fail.')]);
+    const { requests } = await run({ question: QUESTION, resumes: true });
+    expect(requests[0]?.messages.at(-1)).toMatchObject({ content: QUESTION.text });
+  });
+
+  test('are not gone when the sandbox is only away for now', async () => {
+    await save([...NOT_KEPT, assistant('The tests fail.')]);
+    await writeFile(join(dir, ID, 'sandbox.tar.gz'), 'an archive');
+    const virtual = createVirtualSandboxes({ maxBytes: 1_000_000 });
+    const sandboxes: SandboxProvider = {
+      create: async () => ({
+        ...(await virtual.create()),
+        restore: () => Promise.reject(new RetryableError('no connection')),
+      }),
+    };
+
+    const failure = run({ question: QUESTION, resumes: true }, undefined, sandboxes);
+
+    await expect(failure).rejects.toThrow('no connection');
+    expect(await saved()).toHaveLength(4);
+    expect(await readFile(join(dir, ID, 'sandbox.tar.gz'), 'utf8')).toBe('an archive');
+  });
+});
+
+async function run(
+  about: Partial<Investigation>,
+  turns: ScriptedTurn[] = [{ text: 'Done.' }],
+  sandboxes: SandboxProvider = createVirtualSandboxes({ maxBytes: 1_000_000 }),
+) {
+  const { model, requests } = scriptedModel(turns);
+  const findings = await investigate(
+    {
+      openModel: () => model,
+      openSideModel: () => null,
+      store: openFolderStore({ dir }),
+      sandboxes,
+      createToolbox: () => scriptedTools().toolbox,
+      log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+      now: Date.now,
+    },
+    {
+      sessionId: ID,
+      project: { id: 3, path: 'shop/checkout' },
+      mr: { projectId: 3, iid: 7, title: 'Round', state: 'opened', sha: 'abc', webUrl: 'http://gitlab.test' },
+      workflow: {
+        name: 'analyze-failures',
+        on: ['failed-pipeline'],
+        prompt: 'Find out.',
+        maxIterations: 5,
+        contextLimit: 1_000,
+        maxOutputTokens: 100,
+        maxMinutes: 1,
+        compactAt: 0,
+        gate: 'off',
+      },
+      question: null,
+      resumes: false,
+      runId: 'run-1',
+      ...about,
+    },
+    { signal: new AbortController().signal, onEvent: () => undefined },
+  );
+  return { ...findings, requests };
+}
+
+async function save(content: string | Message[]): Promise<void> {
+  await mkdir(join(dir, ID), { recursive: true });
+  const text = typeof content === 'string' ? content : JSON.stringify({ version: 1, messages: content });
+  await writeFile(join(dir, ID, 'context.json'), text);
+}
+
+async function saved(): Promise<Message[]> {
+  return JSON.parse(await readFile(join(dir, ID, 'context.json'), 'utf8')).messages;
+}
