@@ -13,6 +13,7 @@ const testPrograms = [
   { program: 'redis-server', debianPackage: 'redis-server' },
   { program: 'postgres', debianPackage: 'postgresql' },
   { program: 'openssl', debianPackage: 'openssl' },
+  { program: 'script', debianPackage: 'bsdutils' },
 ];
 
 installNpmPackages();

@@ -104,8 +104,9 @@ describe('sessions in a folder', () => {
     await store.saveContext('s', CONTEXT);
   });
 
-  // Root may read everything.
-  test.skipIf(process.getuid?.() === 0)('are corrupt when this process may not read them', async () => {
+  const isRoot = process.getuid?.() === 0;
+  const note = isRoot ? ' (skipped: root may read everything)' : '';
+  test.skipIf(isRoot)(`are corrupt when this process may not read them${note}`, async () => {
     const dir = await makeDir();
     const store = openFolderStore({ dir });
     await store.saveContext('s', CONTEXT);

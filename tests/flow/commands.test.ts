@@ -1,5 +1,4 @@
 // The commands a person runs by hand, as processes of their own.
-import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -8,10 +7,12 @@ import { pglite } from '../services/backends.ts';
 import { type ModelScript, startModel, textOf } from '../services/model.ts';
 import { startWire } from '../services/model-wire.ts';
 import { PROGRAM, startProgram } from '../services/program.ts';
+import { findProgram } from '../services/server.ts';
 import { ANSWER, createScene, type Scene } from './scene.ts';
 
-/** It gives a command a terminal; that of BSD takes other arguments. */
-const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
+/** Gives a program a terminal; a Mac's takes other arguments. */
+const hasScript = findProgram('script') !== null && process.platform === 'linux';
+const withoutScript = hasScript ? '' : " (skipped: Linux' program script is missing)";
 
 const hummingbird = (args: string[], env?: Record<string, string>) => startProgram(args, env).ended;
 
@@ -206,7 +207,7 @@ describe('analyze', () => {
   }, 60_000);
 
   test.skipIf(!hasScript)(
-    'in a terminal the note is as it looks on the merge request',
+    `in a terminal the note is as it looks on the merge request${withoutScript}`,
     async () => {
       scene = await createScene({ backend: await pglite.create() });
       scene.model.script = () => ({ text: '**Root cause:** `round()`' });
