@@ -7,7 +7,12 @@ export interface SandboxProvider {
 }
 
 export interface Sandbox {
-  /** Runs `sh -c`. Never throws for what the command does; throws the signal's reason when aborted. */
+  /**
+   * Runs `sh -c`. Never throws for what the command does; throws the signal's reason when aborted.
+   * However it ends, by itself, in time, by an abort or for want of memory, its files stay as it had left them:
+   * each as of the last write that was finished, of a rapid series perhaps some milliseconds before. Only what
+   * has no room is refused: such a command leaves the files as they were.
+   */
   exec(command: string, options: ExecOptions): Promise<ExecResult>;
   /** Makes missing folders. Throws `SandboxFullError` when there is no room. Answers the bytes written. */
   writeFile(path: string, content: string | Uint8Array | Readable): Promise<number>;

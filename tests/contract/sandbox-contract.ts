@@ -117,36 +117,51 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect(results.map((result) => result.stdout)).toEqual(['', '1\n', '1\n2\n']);
       });
 
-      test('that never ends is ended in time, and the next one finds the files from before', async () => {
+      test.each([
+        ['never ends', 'while true; do :; done'],
+        ['never pauses', "awk 'BEGIN { while (1) {} }'"],
+        ['sleeps', 'sleep 60'],
+      ])('that %s is ended in time, and all it had done to files until then is kept', async (_, forever) => {
         const sandbox = await open();
-        await exec(sandbox, 'echo kept > before');
-        const result = await exec(sandbox, 'while true; do :; done', { timeoutMs: 300 });
+        await exec(sandbox, 'mkdir old; echo 1 > old/from; echo 2 > old/gone; echo 3 > log');
+        const changes =
+          'echo 4 >> log; mv old/from to; rm old/gone; mkdir -p new/folder; ln -s to link; cp log copy; chmod 700 copy';
+        const result = await exec(sandbox, `${changes}; echo 5 > a; echo 6 > a; ${forever}`, {
+          timeoutMs: 2500,
+        });
         expect(result).toMatchObject({
           exitCode: 124,
           timedOut: true,
-          stderr: expect.stringContaining('300 ms'),
+          stderr: expect.stringContaining('2500 ms'),
         });
-        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+        expect(await sandbox.list('/tmp')).toEqual(
+          ['_out', 'a', 'copy', 'data', 'link', 'log', 'new', 'old', 'to'].sort(),
+        );
+        expect((await sandbox.readFile('/tmp/a'))?.toString()).toBe('6\n');
+        expect(await exec(sandbox, 'cat a log link copy; ls old; stat -c %a copy; ls new')).toMatchObject({
+          exitCode: 0,
+          stdout: '6\n3\n4\n1\n3\n4\n700\nfolder\n',
+        });
       });
 
-      test('that sleeps is ended in time', async () => {
+      test('that is ended has kept every line of a log it had written by then', async () => {
         const sandbox = await open();
-        expect(await exec(sandbox, 'sleep 60', { timeoutMs: 100 })).toMatchObject({
-          exitCode: 124,
-          timedOut: true,
-        });
+        const lines = 'for i in $(seq 500); do echo $i >> log; done; while true; do :; done';
+        expect(await exec(sandbox, lines, { timeoutMs: 3000 })).toMatchObject({ timedOut: true });
+        expect((await exec(sandbox, 'wc -l < log; tail -n 1 log')).stdout).toMatch(/^\s*500\n500\n$/);
       });
 
-      test('that eats memory fails, and the next one finds the files from before', async () => {
+      test('that eats memory fails, and the next one finds its files and those from before', async () => {
         const sandbox = await open({ memoryMb: 64 });
         await exec(sandbox, 'echo kept > before');
-        const result = await exec(sandbox, `awk 'BEGIN { while (1) a[i++] = sprintf("%2000d", i) }'`);
+        const eat = `awk 'BEGIN { while (1) a[i++] = sprintf("%2000d", i) }'`;
+        const result = await exec(sandbox, `echo too > until; ${eat}`);
         expect(result).toMatchObject({
           exitCode: 137,
           timedOut: false,
           stderr: expect.stringContaining('memory'),
         });
-        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+        expect(await exec(sandbox, 'cat before until')).toMatchObject({ exitCode: 0, stdout: 'kept\ntoo\n' });
       });
 
       test.each([
@@ -158,14 +173,16 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect(await exec(sandbox, 'echo fine')).toMatchObject({ exitCode: 0, stdout: 'fine\n' });
       });
 
-      test('is ended by an abort, with its reason, and the next one works', async () => {
+      test('is ended by an abort, with its reason, and the next one finds its files', async () => {
         const sandbox = await open();
         await exec(sandbox, 'echo kept > before');
         const controller = new AbortController();
-        const running = exec(sandbox, 'while true; do :; done', { signal: controller.signal });
-        setTimeout(() => controller.abort(new Error('no longer wanted')), 100);
+        const running = exec(sandbox, 'echo too > until; while true; do :; done', {
+          signal: controller.signal,
+        });
+        setTimeout(() => controller.abort(new Error('no longer wanted')), 1000);
         await expect(running).rejects.toThrow('no longer wanted');
-        expect(await exec(sandbox, 'cat before')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+        expect(await exec(sandbox, 'cat before until')).toMatchObject({ exitCode: 0, stdout: 'kept\ntoo\n' });
       });
 
       test('does not start when it is aborted already', async () => {

@@ -15,20 +15,31 @@ export async function putFiles(fs: InMemoryFs, files: FileMap): Promise<void> {
 /** What is different now from the files that were put in. */
 export async function findChanges(fs: InMemoryFs, before: FileMap): Promise<FileChange[]> {
   const changes: FileChange[] = [];
-  const paths = new Set(fs.getAllPaths().filter((path) => path !== '/' && !isSystemPath(path)));
+  const paths = new Set(fs.getAllPaths().filter(isKept));
   for (const path of before.keys()) if (!paths.has(path)) changes.push({ path, entry: null });
   for (const path of paths) {
+    if (!(await isReachable(fs, path))) continue;
     const entry = await readEntry(fs, path);
-    if (entry && !isSame(entry, before.get(path))) changes.push({ path, entry });
+    if (!isSame(entry, before.get(path))) changes.push({ path, entry });
   }
   return changes;
 }
 
-async function readEntry(fs: InMemoryFs, path: string): Promise<FileEntry | null> {
-  // The shell's files can hold a path below a link or below a file, which it can not open itself.
+/** Not of the shell itself. */
+export function isKept(path: string): boolean {
+  return path !== '/' && !isSystemPath(path);
+}
+
+/** The shell's files can hold a path below a link or below a file, which it can not open itself. */
+export async function isReachable(fs: InMemoryFs, path: string): Promise<boolean> {
   const folder = posix.dirname(path);
-  if (!(await fs.exists(folder)) || (await fs.realpath(folder)) !== folder) return null;
-  const stat = await fs.lstat(path);
+  return (await fs.exists(folder)) && (await fs.realpath(folder)) === folder;
+}
+
+/** Null when there is nothing at this path, which must be reachable. */
+export async function readEntry(fs: InMemoryFs, path: string): Promise<FileEntry | null> {
+  const stat = await fs.lstat(path).catch(() => null);
+  if (!stat) return null;
   if (stat.isDirectory) return { kind: 'folder' };
   if (stat.isSymbolicLink) return { kind: 'link', target: await fs.readlink(path) };
   return {
@@ -39,7 +50,8 @@ async function readEntry(fs: InMemoryFs, path: string): Promise<FileEntry | null
   };
 }
 
-function isSame(now: FileEntry, before: FileEntry | undefined): boolean {
+export function isSame(now: FileEntry | null, before: FileEntry | undefined): boolean {
+  if (!now) return !before;
   if (now.kind === 'folder') return before?.kind === 'folder';
   if (now.kind === 'link') return before?.kind === 'link' && before.target === now.target;
   // The shell never writes into bytes it holds, it replaces them: other bytes are another object.

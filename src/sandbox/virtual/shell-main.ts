@@ -1,9 +1,10 @@
 // The process in which commands run. It keeps a copy of the files from one command to the next, nothing else.
-import { Bash, type BashExecResult, type CommandName, getCommandNames } from 'just-bash';
+import { Bash, type BashExecResult, type CommandName, DefenseInDepthBox, getCommandNames } from 'just-bash';
+import { createChangeReport } from './change-report.ts';
 import { cutUtf8 } from './cut-utf8.ts';
 import { changeFiles, type FileMap } from './file-entry.ts';
 import { MeteredFs } from './metered-fs.ts';
-import { findChanges, putFiles } from './shell-files.ts';
+import { putFiles } from './shell-files.ts';
 import { toShellLimits } from './shell-limits.ts';
 import { type ShellMessage, type ShellReply, type ShellRequest, toOwnChanges } from './shell-message.ts';
 
@@ -14,19 +15,20 @@ const commands = getCommandNames().filter((name) => name !== 'sqlite3') as Comma
 
 process.on('message', async (request: ShellRequest) => {
   files = changeFiles(files, toOwnChanges(request.changes));
-  const reply = await run(request);
-  if (reply.changes) files = changeFiles(files, reply.changes);
-  send({ kind: 'reply', reply });
+  await send({ kind: 'reply', reply: await run(request) });
 });
 process.on('disconnect', () => process.exit());
-send({ kind: 'ready' });
+await send({ kind: 'ready' });
 
 async function run({ command, maxBytes, maxOutputBytes, timeoutMs }: ShellRequest): Promise<ShellReply> {
   const fs = new MeteredFs(maxBytes);
   const executionLimits = toShellLimits({ maxBytes, timeoutMs });
   const bash = new Bash({ fs, cwd: '/tmp', env: { HOME: '/tmp' }, commands, executionLimits });
   await putFiles(fs, files);
+  const report = createChangeReport(fs, files, send);
+  fs.watcher = report;
   const result = await bash.exec(command, { rawScript: true }).catch(toFailure);
+  files = (await report.finish()) ?? files;
   const stdout = cutUtf8(result.stdout, maxOutputBytes);
   const stderr = cutUtf8(result.stderr, maxOutputBytes);
   return {
@@ -34,7 +36,6 @@ async function run({ command, maxBytes, maxOutputBytes, timeoutMs }: ShellReques
     stdout: stdout.text,
     stderr: stderr.text,
     truncated: stdout.truncated || stderr.truncated,
-    changes: fs.ranOutOfRoom ? null : await findChanges(fs, files),
   };
 }
 
@@ -44,6 +45,12 @@ function toFailure(error: unknown): Pick<BashExecResult, 'exitCode' | 'stdout' |
   return { exitCode: 1, stdout: '', stderr: `bash: ${reason}\n` };
 }
 
-function send(message: ShellMessage): void {
-  process.send?.(message);
+/** Done when the message is with the system, where it stays if this process is ended. */
+function send(message: ShellMessage): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // The shell guards this process' channel from whatever runs in a command; its files are ours.
+  DefenseInDepthBox.runTrusted(() =>
+    process.send?.(message, (error: Error | null) => (error ? reject(error) : resolve())),
+  );
+  return promise;
 }

@@ -10,6 +10,7 @@ export interface ShellProcess {
   ready: Promise<unknown>;
   /** It is gone, by itself or by `end`. */
   readonly ended: boolean;
+  /** Done when it is gone and all it had said has been heard. */
   end(): Promise<void>;
 }
 
@@ -38,15 +39,19 @@ export function startShellProcess({ heapMb }: ProcessLimits): ShellProcess {
   });
 
   let ended = false;
-  const exited = new Promise<void>((resolve) => {
-    const onEnd = () => {
+  child.once('exit', () => {
+    ended = true;
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    // Without a pid it never started, and nothing else will follow.
+    child.on('error', () => {
+      if (child.pid !== undefined) return;
       ended = true;
       resolve();
-    };
-    // An `error` without a pid: it never started, and no `exit` will follow.
-    child.once('exit', onEnd).on('error', () => child.pid === undefined && onEnd());
+    });
   });
-  const ready = Promise.race([once(child, 'message'), exited.then(failToStart)]);
+  const ready = Promise.race([once(child, 'message'), closed.then(failToStart)]);
   // Whoever runs the next command hears of it.
   ready.catch(() => undefined);
 
@@ -59,8 +64,9 @@ export function startShellProcess({ heapMb }: ProcessLimits): ShellProcess {
     async end() {
       // It may have been idle, and then nothing else keeps this process waiting for its end.
       child.ref();
+      child.channel?.ref();
       child.kill('SIGKILL');
-      await exited;
+      await closed;
     },
   };
 }

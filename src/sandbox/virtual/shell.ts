@@ -1,11 +1,12 @@
 import { RetryableError } from '../../errors.ts';
-import { changeFiles, diffFiles, type FileMap } from './file-entry.ts';
-import { type ShellMessage, type ShellReply, type ShellRequest, toOwnChanges } from './shell-message.ts';
+import { diffFiles, type FileChange, type FileMap } from './file-entry.ts';
+import { createPendingFiles, type PendingFiles } from './pending-files.ts';
+import type { ShellMessage, ShellReply, ShellRequest } from './shell-message.ts';
 import { type ProcessLimits, type ShellProcess, startShellProcess } from './shell-process.ts';
 
 /** Runs one command at a time in a process that is kept warm, and ended when the command will not end. */
 export interface Shell {
-  /** Throws the signal's reason when aborted. */
+  /** A command that is aborted before it starts throws the signal's reason. */
   run(command: ShellCommand, signal: AbortSignal): Promise<ShellOutcome>;
   close(): Promise<void>;
 }
@@ -14,9 +15,16 @@ export interface ShellCommand extends Omit<ShellRequest, 'changes'> {
   files: FileMap;
 }
 
-export type ShellOutcome =
+export interface ShellOutcome {
+  end: ShellEnd;
+  /** What the command had done to the files by then; null when it ran out of room: nothing of it counts. */
+  changes: FileChange[] | null;
+}
+
+export type ShellEnd =
   | { kind: 'replied'; reply: ShellReply }
   | { kind: 'timed-out' }
+  | { kind: 'aborted' }
   /** By its own doing; by a signal when V8 or the kernel had no more memory for it. */
   | { kind: 'crashed'; signal: string | null };
 
@@ -32,18 +40,15 @@ export function createShell(limits: ProcessLimits): Shell {
         shell = startShellProcess(limits);
         held = new Map();
       }
-      let replied = false;
       keepAlive(shell, true);
       try {
-        const outcome = await ask(shell, { ...rest, changes: diffFiles(held, files) }, signal);
-        if (outcome.kind === 'replied') {
-          replied = true;
-          held = changeFiles(files, outcome.reply.changes ?? []);
-        }
-        return outcome;
+        const pending = createPendingFiles(files);
+        const request = { ...rest, changes: diffFiles(held, files) };
+        const end = await ask(shell, request, { pending, signal });
+        const after = pending.settle();
+        held = after ?? files;
+        return { end, changes: after && diffFiles(files, after) };
       } finally {
-        // Only a process that has answered is known to be idle.
-        if (!replied) await shell.end();
         keepAlive(shell, false);
       }
     },
@@ -62,31 +67,52 @@ function keepAlive({ child }: ShellProcess, busy: boolean): void {
   }
 }
 
-async function ask(shell: ShellProcess, request: ShellRequest, signal: AbortSignal): Promise<ShellOutcome> {
+interface Asking {
+  pending: PendingFiles;
+  signal: AbortSignal;
+}
+
+/** When it is done the process is idle, or gone and all that it had told is in the pending files. */
+async function ask(
+  shell: ShellProcess,
+  request: ShellRequest,
+  { pending, signal }: Asking,
+): Promise<ShellEnd> {
   const { child, ready } = shell;
-  const { promise, resolve, reject } = Promise.withResolvers<ShellOutcome>();
+  const { promise, resolve, reject } = Promise.withResolvers<ShellEnd>();
   const onMessage = (message: ShellMessage) => {
-    if (message.kind !== 'reply') return;
-    const { changes } = message.reply;
-    resolve({ kind: 'replied', reply: { ...message.reply, changes: changes && toOwnChanges(changes) } });
+    if (message.kind === 'full') pending.discard();
+    if (message.kind === 'reply') resolve({ kind: 'replied', reply: message.reply });
+    if (message.kind !== 'changed') return;
+    try {
+      pending.apply(message.changes);
+    } catch (error) {
+      reject(error);
+    }
   };
-  const onExit = (_code: number | null, by: string | null) => resolve({ kind: 'crashed', signal: by });
-  const onAbort = () => reject(signal.reason);
+  const onClose = (_code: number | null, by: string | null) => resolve({ kind: 'crashed', signal: by });
+  const onAbort = () => resolve({ kind: 'aborted' });
   let timer: NodeJS.Timeout | undefined;
+  let end: ShellEnd | undefined;
 
   signal.addEventListener('abort', onAbort);
   ready.then(
     () => {
-      child.on('message', onMessage).on('exit', onExit);
+      child.on('message', onMessage).on('close', onClose);
       timer = setTimeout(() => resolve({ kind: 'timed-out' }), request.timeoutMs);
-      // If it can not be sent the process has ended, and `exit` says so.
+      // If it can not be sent the process has ended, and `close` says so.
       child.send(request, () => undefined);
     },
     (cause: unknown) => reject(new RetryableError('The shell of the sandbox did not start', { cause })),
   );
-  return promise.finally(() => {
+  try {
+    end = await promise;
+    return end;
+  } finally {
+    // Only a process that has answered is known to be idle.
+    if (end?.kind !== 'replied') await shell.end();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
-    child.off('message', onMessage).off('exit', onExit);
-  });
+    child.off('message', onMessage).off('close', onClose);
+  }
 }

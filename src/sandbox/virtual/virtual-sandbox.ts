@@ -1,18 +1,19 @@
 import { type ExecOptions, type ExecResult, type Sandbox, SandboxFullError } from '../sandbox.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { toStoredFile } from './file-entry.ts';
+import { type FileChange, toStoredFile } from './file-entry.ts';
 import { createFileTree, type FileCaps, tooManyBytes } from './file-tree.ts';
 import { packArchive } from './pack-archive.ts';
 import { resolveLinks } from './resolve-links.ts';
 import { toSandboxPath } from './sandbox-path.ts';
-import { createShell, type ShellOutcome } from './shell.ts';
+import { createShell } from './shell.ts';
 import type { ProcessLimits } from './shell-process.ts';
 import { unpackArchive } from './unpack-archive.ts';
 
 /**
- * One sandbox. Its files are here, its commands run in another process on a copy of them, and what a command did
- * to them is taken over when it has ended, whole: a command that is ended from outside, crashes or runs out
- * of room has changed nothing. What comes in by `writeFile` meanwhile stays, unless the command wrote there.
+ * One sandbox. Its files are here, its commands run in another process on a copy of them, which tells of each
+ * change as it happens. What a command had done to the files is taken over when it ends, however it ends; one
+ * that ran out of room has changed nothing. What comes in by `writeFile` meanwhile stays, unless the command
+ * wrote there.
  */
 export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
   const { maxBytes } = caps;
@@ -28,22 +29,24 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
     const { maxOutputBytes, timeoutMs, signal } = options;
     const running = shell.run({ command, files: tree.files(), maxBytes, maxOutputBytes, timeoutMs }, signal);
     // Whatever closing does to the process, closing is the reason.
-    const outcome = await running.finally(assertOpen);
-    return toResult(outcome, options);
+    const { end, changes } = await running.finally(assertOpen);
+    const kept = takeOver(changes);
+    if (end.kind === 'aborted') throw signal.reason;
+    if (end.kind === 'timed-out') return { ...failed(124, timedOut(timeoutMs), kept), timedOut: true };
+    if (end.kind === 'crashed') return failed(137, crashed(end.signal), kept);
+    const result = { ...end.reply, timedOut: false };
+    if (kept.kind === 'changes') return result;
+    return { ...result, exitCode: result.exitCode || 1, stderr: `${result.stderr}${toNotice(kept)}\n` };
   }
 
-  function toResult(outcome: ShellOutcome, { timeoutMs }: ExecOptions): ExecResult {
-    if (outcome.kind === 'timed-out') return { ...failed(124, timedOut(timeoutMs)), timedOut: true };
-    if (outcome.kind === 'crashed') return failed(137, crashed(outcome.signal));
-    const { changes, ...result } = outcome.reply;
+  function takeOver(changes: readonly FileChange[] | null): Kept {
     try {
       if (!changes) throw tooManyBytes(maxBytes);
       tree.apply(changes);
-      return { ...result, timedOut: false };
+      return { kind: 'changes', count: changes.length };
     } catch (error) {
       if (!(error instanceof SandboxFullError)) throw error;
-      const stderr = `${result.stderr}${error.message} ${NOTHING_KEPT}\n`;
-      return { ...result, exitCode: result.exitCode || 1, stderr, timedOut: false };
+      return { kind: 'nothing', reason: error.message };
     }
   }
 
@@ -101,8 +104,17 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
   };
 }
 
-function failed(exitCode: number, stderr: string): ExecResult {
-  return { exitCode, stdout: '', stderr: `${stderr} ${NOTHING_KEPT}\n`, timedOut: false, truncated: false };
+type Kept = { kind: 'changes'; count: number } | { kind: 'nothing'; reason: string };
+
+function failed(exitCode: number, reason: string, kept: Kept): ExecResult {
+  const stderr = `${reason} ${toNotice(kept)}\n`;
+  return { exitCode, stdout: '', stderr, timedOut: false, truncated: false };
+}
+
+function toNotice(kept: Kept): string {
+  if (kept.kind === 'nothing') return `${kept.reason} Nothing it wrote was kept.`;
+  if (kept.count === 0) return 'It had changed no files by then.';
+  return `What it had changed by then was kept (files and folders: ${kept.count}), what it was still writing was not.`;
 }
 
 function timedOut(timeoutMs: number): string {
@@ -113,5 +125,3 @@ function crashed(signal: string | null): string {
   if (signal) return 'The command was ended: it needed too much memory. Do less at once.';
   return 'The command was ended: the shell failed.';
 }
-
-const NOTHING_KEPT = 'Nothing it wrote was kept.';

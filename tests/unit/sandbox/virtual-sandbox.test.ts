@@ -34,6 +34,7 @@ test('what is written below a symbolic link is where the link leads', async () =
     'ln -s data l; echo 1 > l/a; cp l/a l/b; mv l/a l/c; mkdir -p l/d/e; tee l/d/e/f < l/b; rm l/b',
   );
   expect(await sandbox.list('/tmp/data')).toEqual(['c', 'd']);
+  expect((await exec(sandbox, 'ln l/c l/h; chmod 700 l/h; stat -c %a data/h')).stdout).toBe('700\n');
   expect((await sandbox.readFile('/tmp/l/d/e/f'))?.toString()).toBe('1\n');
   await sandbox.writeFile('/tmp/l/g', 'by the host');
   expect((await exec(sandbox, 'cat data/g')).stdout).toBe('by the host');
@@ -52,6 +53,58 @@ test('a command that makes too many files fails and leaves none of them', async 
   const result = await exec(sandbox, 'for i in $(seq 100); do echo > data/$i; done');
   expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('50 files') });
   expect(await sandbox.list('/tmp/data')).toEqual([]);
+});
+
+test.each([
+  ['nothing', ':', 'It had changed no files by then.'],
+  ['something', 'echo 1 > a; rm data/old', 'kept (files and folders: 2)'],
+])('a command that had changed %s when it was ended says so', async (_, before, expected) => {
+  const sandbox = await open();
+  await sandbox.writeFile('/tmp/data/old', 'x');
+  const result = await exec(sandbox, `${before}; while true; do :; done`, 1500);
+  expect(result).toMatchObject({ exitCode: 124, timedOut: true, stderr: expect.stringContaining(expected) });
+});
+
+test('a large file that was written just before its shell died is kept whole', async () => {
+  const sandbox = await open({ maxBytes: 64 * MIB, heapMb: 64 });
+  const large = Buffer.alloc(4 * MIB, 'a line of a log\n');
+  await sandbox.writeFile('/tmp/data/large', large);
+  const eat = `awk 'BEGIN { while (1) a[i++] = sprintf("%2000d", i) }'`;
+  const result = await exec(sandbox, `cat data/large > one; cat data/large > two; ${eat}`);
+  expect(result).toMatchObject({ exitCode: 137, stderr: expect.stringContaining('files and folders: 2') });
+  for (const name of ['one', 'two']) {
+    expect(large.equals((await sandbox.readFile(`/tmp/${name}`)) ?? Buffer.of()), name).toBe(true);
+  }
+});
+
+test('a file that comes in while a command runs is kept when the command has to be ended', async () => {
+  const sandbox = await open();
+  const running = exec(sandbox, 'echo 1 > data/by-command; while true; do :; done', 1500);
+  await sandbox.writeFile('/tmp/data/by-host', 'x');
+  await running;
+  expect(await sandbox.list('/tmp/data')).toEqual(['by-command', 'by-host']);
+});
+
+test.each([
+  ['bytes', 'echo 1 > a; cp data/half b; cp data/half c; rm data/half', 'have 1048576 bytes'],
+  ['files', 'echo 1 > a; for i in $(seq 100); do echo > $i; done', 'hold 50 files'],
+])('a command with too many %s leaves the files as they were when it has to be ended', async (...row) => {
+  const [, command, expected] = row;
+  const sandbox = await open({ maxBytes: MIB, maxFiles: 50 });
+  await sandbox.writeFile('/tmp/data/half', Buffer.alloc(MIB / 2));
+  const result = await exec(sandbox, `${command}; while true; do :; done`, 2000);
+  expect(result).toMatchObject({ exitCode: 124, stderr: expect.stringContaining(expected) });
+  expect(result.stderr).toContain('Nothing it wrote was kept.');
+  expect((await exec(sandbox, 'ls . data')).stdout).toBe('.:\n_out\ndata\n\ndata:\nhalf\n');
+});
+
+test('after a command without room the next one finds the files as they were', async () => {
+  const sandbox = await open({ maxBytes: MIB });
+  await sandbox.writeFile('/tmp/data/half', Buffer.alloc(MIB / 2));
+  await exec(sandbox, 'rm data/half; echo 1 > a; seq 200000 > all');
+  expect((await exec(sandbox, 'ls . data; wc -c < data/half')).stdout).toBe(
+    '.:\n_out\ndata\n\ndata:\nhalf\n524288\n',
+  );
 });
 
 test('a command that removes everything leaves a sandbox that works', async () => {
@@ -109,7 +162,7 @@ async function open(options: Partial<VirtualSandboxOptions> = {}): Promise<Sandb
   return sandbox;
 }
 
-function exec(sandbox: Sandbox, command: string): Promise<ExecResult> {
+function exec(sandbox: Sandbox, command: string, timeoutMs = 20_000): Promise<ExecResult> {
   const signal = new AbortController().signal;
-  return sandbox.exec(command, { timeoutMs: 20_000, maxOutputBytes: 100_000, signal });
+  return sandbox.exec(command, { timeoutMs, maxOutputBytes: 100_000, signal });
 }
