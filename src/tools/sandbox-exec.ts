@@ -36,7 +36,7 @@ function declare({ commandTimeoutMs, maxCommandTimeoutMs, maxInlineBytes, maxOut
       `Output over ${maxInlineBytes} bytes is saved to the file named in stdout_file or stderr_file, and only`,
       'its head and tail are shown: search that file instead of printing it again.',
       `What is printed beyond ${Math.round(maxOutputBytes / 1024 / 1024)} MB is dropped (truncated: true).`,
-      'A command that ran out of time has exit_code 124 and timed_out: true.',
+      'A command that ran out of time has exit_code 124 and timed_out: true; the files it had written are kept.',
     ].join(' '),
     schema: z.strictObject({
       command: z.string().min(1).describe('The shell command; pipes and several lines are fine'),
