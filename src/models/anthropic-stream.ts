@@ -27,7 +27,7 @@ export async function readMessage(
         break;
       case 'content_block_delta':
         addDelta(blockAt(message, event.index), event, inputs);
-        report(event.delta, onDelta);
+        report(event.delta, blockAt(message, event.index), onDelta);
         break;
       case 'message_delta':
         message.stopReason = event.delta.stop_reason;
@@ -70,7 +70,13 @@ function addDelta(
   if (delta.type === 'input_json_delta') inputs.set(index, (inputs.get(index) ?? '') + delta.partial_json);
 }
 
-function report(delta: Anthropic.RawContentBlockDelta, onDelta: (delta: Delta) => void): void {
+function report(
+  delta: Anthropic.RawContentBlockDelta,
+  block: Anthropic.ContentBlock,
+  onDelta: (delta: Delta) => void,
+): void {
+  if (delta.type === 'input_json_delta' && delta.partial_json && block.type === 'tool_use')
+    onDelta({ kind: 'call', name: block.name, text: delta.partial_json });
   if (delta.type === 'text_delta' && delta.text) onDelta({ kind: 'text', text: delta.text });
   if (delta.type === 'thinking_delta' && delta.thinking) onDelta({ kind: 'thinking', text: delta.thinking });
 }

@@ -143,7 +143,7 @@ function createClient(
   { apiKey, vertex, baseUrl }: AnthropicOptions,
   timeout: number,
 ): { messages: Pick<Anthropic['messages'], 'create'> } {
-  const shared = { maxRetries: 0, timeout, logLevel: 'off' } as const;
+  const shared = { maxRetries: 0, timeout, logLevel: 'off', fetch: fetchWithOwnHeaders(apiKey) } as const;
   if (!vertex) return new Anthropic({ apiKey, baseURL: baseUrl ?? PUBLIC_URL, ...shared });
   return new AnthropicVertex({
     projectId: vertex.project,
@@ -152,6 +152,22 @@ function createClient(
     authClient: signedByUs,
     ...shared,
   });
+}
+
+/** The SDK adds what it finds in `ANTHROPIC_CUSTOM_HEADERS`, which might be meant for another program. */
+function fetchWithOwnHeaders(apiKey: string | undefined): typeof fetch {
+  return (url, init) => {
+    const given = new Headers(init?.headers);
+    const headers = new Headers(OWN_HEADERS.flatMap((name) => toEntry(name, given.get(name))));
+    if (apiKey) headers.set('x-api-key', apiKey);
+    return fetch(url, { ...init, headers });
+  };
+}
+
+const OWN_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
+
+function toEntry(name: string, value: string | null): [string, string][] {
+  return value === null ? [] : [[name, value]];
 }
 
 function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {

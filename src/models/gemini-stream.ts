@@ -30,6 +30,9 @@ export async function readAnswer(
     for (const part of candidate?.content?.parts ?? []) {
       addPart(parts, part);
       if (part.text) onDelta({ kind: part.thought ? 'thinking' : 'text', text: part.text });
+      const call = part.functionCall;
+      // Calls come whole.
+      if (call) onDelta({ kind: 'call', name: call.name ?? '', text: JSON.stringify(call.args ?? {}) });
     }
   }
   if (!finishReason) throw new ModelError('retry', 'gemini: the stream ended before the answer did');

@@ -53,7 +53,11 @@ export async function readCompletion(
     if (content) onDelta({ kind: 'text', text: content });
     whole.content += content ?? '';
     refusal += no ?? '';
-    for (const call of tool_calls ?? []) addCall(started, call);
+    for (const call of tool_calls ?? []) {
+      const { name } = addCall(started, call);
+      const text = call.function?.arguments;
+      if (text) onDelta({ kind: 'call', name, text });
+    }
   }
   if (!whole.finishReason) throw new ModelError('retry', 'openai: the stream ended before the answer did');
   if (refusal) throw new ModelError('switch', `openai: the model refused: ${refusal}`);
@@ -109,7 +113,10 @@ interface StartedCall {
   call: WrittenCall;
 }
 
-function addCall(calls: StartedCall[], delta: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall): void {
+function addCall(
+  calls: StartedCall[],
+  delta: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall,
+): { name: string } {
   // The rest may hold a signature, which Gemini behind this format wants back.
   const { index, id, type: _type, function: written, ...rest } = delta;
   let started = calls.findLast((one) => one.index === index);
@@ -121,4 +128,5 @@ function addCall(calls: StartedCall[], delta: OpenAI.ChatCompletionChunk.Choice.
   Object.assign(started.call, rest);
   started.call.function.name ||= written?.name ?? '';
   started.call.function.arguments += written?.arguments ?? '';
+  return started.call.function;
 }

@@ -107,6 +107,18 @@ describe.each(adapters)('$name', (adapter) => {
     expect(heard('text')).toBe('Memory.');
   });
 
+  test('the arguments of calls are heard while they are written', async () => {
+    const args = { job_id: 7, path: '/tmp/data/a.log' };
+    wire.mock.on({}, { toolCalls: [{ id: 'c1', name: 'look', arguments: JSON.stringify(args) }] });
+    const deltas: Delta[] = [];
+
+    await create(wire.url).generate(requestOf([user('why?')], { onDelta: (delta) => deltas.push(delta) }));
+
+    const heard = deltas.filter((delta) => delta.kind === 'call');
+    expect(new Set(heard.map(({ name }) => name))).toEqual(new Set(['look']));
+    expect(JSON.parse(heard.map(({ text }) => text).join(''))).toEqual(args);
+  });
+
   test('deltas arrive while the answer is still being written', async () => {
     const first = Promise.withResolvers<void>();
     wire.reply(async (response) => {
@@ -339,6 +351,7 @@ describe.each(adapters)('$name', (adapter) => {
     vi.stubEnv('OPENAI_ORG_ID', 'another');
     vi.stubEnv('OPENAI_PROJECT_ID', 'another');
     vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'authorization: Bearer another\nx-another: 1');
+    vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'x-api-key: another\nx-another: 1');
     vi.stubEnv('ANTHROPIC_VERTEX_BASE_URL', 'http://127.0.0.1:9');
     vi.stubEnv('ANTHROPIC_VERTEX_PROJECT_ID', 'another');
     vi.stubEnv('CLOUD_ML_REGION', 'another');
