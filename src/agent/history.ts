@@ -14,11 +14,11 @@ export function isQuestion(message: Message): message is UserMessage {
 /** The results that follow this message, up to the next word of anybody. */
 export function answersAfter(messages: readonly Message[], index: number): ToolMessage[] {
   const answers: ToolMessage[] = [];
-  for (const message of messages.slice(index + 1)) {
-    if (message.role !== 'tool') break;
+  for (let at = index + 1; ; at += 1) {
+    const message = messages[at];
+    if (message?.role !== 'tool') return answers;
     answers.push(message);
   }
-  return answers;
 }
 
 /** The turn as it is from now on: what its provider wrote, and how large that was, is true no longer. */

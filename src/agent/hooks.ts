@@ -1,4 +1,5 @@
 // Where features take part in a run without the loop knowing them. They are asked in their order.
+import type { LastTurn } from './budget.ts';
 import type { AgentEvent } from './events.ts';
 import type { Message, ToolCall } from './messages.ts';
 import type { ModelRequest, ModelTurn, Usage } from './model.ts';
@@ -7,8 +8,11 @@ import type { ToolOutcome } from './toolbox.ts';
 export interface Hooks {
   /** Once, before the first turn of a run. */
   beforeAgent?(run: RunView): Answer<undefined>;
-  /** May change the request, or answer it. */
-  beforeModel?(request: ModelRequest, run: RunView): Answer<{ request: ModelRequest } | { turn: ModelTurn }>;
+  /** May change the request, make it the last one of the run, or answer it. */
+  beforeModel?(
+    request: ModelRequest,
+    run: RunView,
+  ): Answer<{ request: ModelRequest; last?: LastTurn } | { turn: ModelTurn }>;
   afterModel?(turn: ModelTurn, run: RunView): Answer<{ turn: ModelTurn }>;
   /** May refuse a call; the reason is for the model. */
   beforeTool?(call: ToolCall, run: RunView): Answer<{ refuse: string }>;
@@ -32,19 +36,22 @@ export async function fireBeforeAgent(hooks: readonly Hooks[], run: RunView): Pr
   for (const hook of hooks) await hook.beforeAgent?.(run);
 }
 
-/** The request as the hooks made it, or the turn one of them gave instead of the model. */
+/** The request as the hooks made it, or the turn one of them gave instead of the model. A last one has no tools. */
 export async function fireBeforeModel(
   hooks: readonly Hooks[],
   request: ModelRequest,
   run: RunView,
-): Promise<{ request: ModelRequest; turn: ModelTurn | null }> {
+): Promise<{ request: ModelRequest; last: LastTurn | null; turn: ModelTurn | null }> {
   let changed = request;
+  let last: LastTurn | null = null;
   for (const hook of hooks) {
     const answer = await hook.beforeModel?.(changed, run);
-    if (answer && 'turn' in answer) return { request: changed, turn: answer.turn };
+    if (answer && 'turn' in answer) return { request: changed, last, turn: answer.turn };
     changed = answer?.request ?? changed;
+    last ??= answer?.last ?? null;
+    if (last) changed = { ...changed, toolsDisabled: true };
   }
-  return { request: changed, turn: null };
+  return { request: changed, last, turn: null };
 }
 
 export async function fireAfterModel(

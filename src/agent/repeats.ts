@@ -1,10 +1,11 @@
 // Notices when the model goes in circles: the same calls, the same results, over and over.
-import { createHash } from 'node:crypto';
 import { type Group, hasCalls, toGroups } from './groups.ts';
 import type { Hooks } from './hooks.ts';
 import type { Message, ToolCall } from './messages.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
 import type { ToolOutcome } from './toolbox.ts';
+
+const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and was told to answer' } as const;
 
 /** So often a call may bring the same result before it is refused. */
 const MAX_SAME = 3;
@@ -41,7 +42,7 @@ export function createRepeatGuard(): Hooks {
       const messages = dropRepeats(request.messages);
       if (refusals < TOOLS_OFF_AFTER) return { request: { ...request, messages } };
       const transient = [request.transient, FINAL_TURN_WARNING].filter(Boolean).join('\n\n');
-      return { request: { ...request, messages, transient, toolsDisabled: true } };
+      return { request: { ...request, messages, transient }, last: WENT_IN_CIRCLES };
     },
   };
 }
@@ -72,7 +73,7 @@ function dropRepeats(messages: readonly Message[]): Message[] {
 }
 
 function toGroupKey(group: Group): string {
-  return digest(
+  return JSON.stringify(
     group.map((message) => {
       if (message.role === 'assistant') return message.toolCalls.map(toKey);
       return message.role === 'tool' ? toComparable(message.content) : '';
@@ -81,11 +82,11 @@ function toGroupKey(group: Group): string {
 }
 
 function toKey({ name, arguments: args }: ToolCall): string {
-  return digest([name, sortKeys(args)]);
+  return JSON.stringify([name, sortKeys(args)]);
 }
 
 function toResult({ result }: ToolOutcome): string {
-  return digest(toComparable(JSON.stringify(result)));
+  return toComparable(JSON.stringify(result));
 }
 
 /** The same output is spilled to a new file each time. */
@@ -101,8 +102,4 @@ function sortKeys(value: unknown): unknown {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, inner]) => [key, sortKeys(inner)]),
   );
-}
-
-function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }

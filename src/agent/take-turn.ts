@@ -8,7 +8,6 @@ import { type Run, toView } from './run.ts';
 import { shrinkToFit } from './shrink.ts';
 import { type Report, untilAborted, whileRunning } from './while-running.ts';
 
-const WENT_IN_CIRCLES: LastTurn = { ending: 'answered', reason: 'it went in circles and was told to answer' };
 const TOO_LONG: LastTurn = { ending: 'context', reason: 'the conversation is too long for the model' };
 
 export interface TakenTurn {
@@ -46,11 +45,11 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
 async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise<TakenTurn> {
   const view = toView(run, report);
   const planned = { ...run.request(words), toolsDisabled: last !== null };
-  const { request, turn } = await fireBeforeModel(run.hooks, planned, view);
+  const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
   return {
     turn: await fireAfterModel(run.hooks, answered, view),
-    last: last ?? (request.toolsDisabled ? WENT_IN_CIRCLES : null),
+    last: last ?? made,
   };
 }
 

@@ -157,18 +157,14 @@ function createClient(
 /** The SDK adds what it finds in `ANTHROPIC_CUSTOM_HEADERS`, which might be meant for another program. */
 function fetchWithOwnHeaders(apiKey: string | undefined): typeof fetch {
   return (url, init) => {
-    const given = new Headers(init?.headers);
-    const headers = new Headers(OWN_HEADERS.flatMap((name) => toEntry(name, given.get(name))));
+    const headers = new Headers(init?.headers);
+    for (const name of [...headers.keys()]) if (!OWN_HEADERS.has(name)) headers.delete(name);
     if (apiKey) headers.set('x-api-key', apiKey);
     return fetch(url, { ...init, headers });
   };
 }
 
-const OWN_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
-
-function toEntry(name: string, value: string | null): [string, string][] {
-  return value === null ? [] : [[name, value]];
-}
+const OWN_HEADERS = new Set(['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent']);
 
 function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {
   if (thinking === 'off') return { thinking: { type: 'disabled' } };

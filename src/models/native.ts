@@ -18,16 +18,23 @@ export interface NativeForm<T> {
  * The turn as this provider wrote it, to be sent back as it is. Undefined when another one wrote it, and also when it
  * does not say what the turn says: then the turn was changed later, and the turn counts.
  */
-export function nativeOf<T>(
-  { native, content, toolCalls }: AssistantMessage,
-  form: NativeForm<T>,
-): T | undefined {
+export function nativeOf<T>(message: AssistantMessage, form: NativeForm<T>): T | undefined {
+  const { native } = message;
   if (native?.author !== form.author || !form.is(native.content)) return undefined;
-  const said = form.read(native.content);
+  const holds = known.get(message) ?? isSame(message, form, native.content);
+  known.set(message, holds);
+  return holds ? native.content : undefined;
+}
+
+/** A turn is never changed in place, and looking at each one before each request adds up. */
+const known = new WeakMap<AssistantMessage, boolean>();
+
+function isSame<T>({ content, toolCalls }: AssistantMessage, form: NativeForm<T>, native: T): boolean {
+  const said = form.read(native);
   const calls = said.toolCalls.map((call, index) => ({ ...call, id: call.id ?? toolCalls[index]?.id }));
   // Only what both have: a later release may keep more of a call.
   const canonical = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-  return said.content === content && isDeepStrictEqual(calls, canonical) ? native.content : undefined;
+  return said.content === content && isDeepStrictEqual(calls, canonical);
 }
 
 /** A text of nothing but space says nothing: not all providers take it back, and nobody should take it for an answer. */

@@ -20,10 +20,13 @@ export function createWatchdog(signal: AbortSignal, silenceMs: number): Watchdog
     heard: () => timer.refresh(),
     stop: () => {
       clearTimeout(timer);
-      silence.abort();
+      silence.abort(ENDED);
     },
   };
 }
+
+/** Without a reason of its own, each abort would make an error with a stack. */
+const ENDED = new Error('the request has ended');
 
 export async function* watched<T>(events: AsyncIterable<T>, { heard }: Watchdog): AsyncGenerator<T> {
   for await (const event of events) {
