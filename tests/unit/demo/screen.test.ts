@@ -41,6 +41,9 @@ describe('a note', () => {
   });
 
   test('has colours in a terminal, unless its user wants none', () => {
+    // A terminal of CI has none.
+    vi.stubEnv('CI', undefined);
+    vi.stubEnv('TERM', 'xterm-256color');
     createScreen(output({ isTTY: true })).note('Mira', BODY);
     expect(printed).toContain('\x1b[1mVerdict:\x1b[22m');
     printed = '';
