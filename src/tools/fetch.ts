@@ -25,22 +25,30 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
   return async ({ tool: name, args = {}, path: wanted }, signal) => {
     const tool = sourceTools.find((one) => one.name === name);
     if (!tool) throw toUnknownSource(name, sourceTools);
-    const path = wanted === undefined ? undefined : toKeptPath(wanted);
+    // Before the source is asked: calls run at the same time, and which of them is first must not show.
+    if (wanted !== undefined) {
+      const path = claim(toKeptPath(wanted));
+      const saving = readSource(tool, args, signal).then((answer) => save(answer, path));
+      return saving.finally(() => busy.delete(path));
+    }
+    const number = numbering.next();
     const answer = await readSource(tool, args, signal);
+    const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
+    return save(answer, `${DATA_FOLDER}/${end}`);
+  };
+
+  function claim(path: string): string {
+    if (busy.has(path)) throw new ToolError(`${path} is just being written by another call`);
+    busy.add(path);
+    return path;
+  }
+
+  async function save(answer: Answer, path: string): Promise<Saved> {
     try {
-      const saved_to = path ?? (await toDefaultPath(name, answer));
-      if (busy.has(saved_to)) throw new ToolError(`${saved_to} is just being written by another call`);
-      busy.add(saved_to);
-      const writing = sandbox.writeFile(saved_to, toContent(answer)).finally(() => busy.delete(saved_to));
-      return { saved_to, bytes: await writing };
+      return { saved_to: path, bytes: await sandbox.writeFile(path, toContent(answer)) };
     } finally {
       if (answer.kind === 'stream') answer.body.destroy();
     }
-  };
-
-  async function toDefaultPath(name: string, { kind }: Answer): Promise<string> {
-    const extension = kind === 'json' ? 'json' : 'txt';
-    return `${DATA_FOLDER}/${name}-${await numbering.next()}.${extension}`;
   }
 }
 

@@ -6,25 +6,27 @@ import type { SourceTool } from '../sources/source.ts';
 export interface Gaps {
   /** The same tool, whose failures are remembered until the same call works. */
   watch(tool: SourceTool): SourceTool;
-  /** The calls that never worked, each once. */
+  /** The calls that never worked, each once, in the order they were made. */
   list(): string[];
 }
 
 export function createGaps(): Gaps {
-  const open = new Set<string>();
+  const isOpen = new Map<string, boolean>();
   return {
-    list: () => [...open],
+    list: () => [...isOpen.keys()].filter((call) => isOpen.get(call)),
     watch: (tool) => ({
       ...tool,
       async read(args, signal) {
         const call = toCall(tool.name, args);
+        // Now, because many are read at once, and fail in another order each time.
+        if (!isOpen.has(call)) isOpen.set(call, false);
         const miss = (error: unknown): void => {
           // That there is no such thing is an answer.
-          if (!signal.aborted && !(error instanceof NotFoundError)) open.add(call);
+          if (!signal.aborted && !(error instanceof NotFoundError)) isOpen.set(call, true);
         };
         try {
           const answer = await tool.read(args, signal);
-          open.delete(call);
+          isOpen.set(call, false);
           if (answer.kind === 'text' && typeof answer.body !== 'string') onFailure(answer.body, miss);
           return answer;
         } catch (error) {

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export interface Numbering {
-  /** A number that no file in the folder has and nobody was given. */
+  /** A number that no file in the folder has and nobody was given; in the order of the calls. */
   next(): Promise<number>;
 }
 
@@ -11,15 +11,21 @@ export interface Numbering {
  */
 export function createNumbering(sandbox: Sandbox, folder: string, pattern: RegExp): Numbering {
   let free = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const take = async (): Promise<number> => {
+    for (const name of await sandbox.list(folder)) {
+      const number = pattern.exec(name)?.[1];
+      if (number !== undefined) free = Math.max(free, Number(number) + 1);
+    }
+    const given = free;
+    free += 1;
+    return given;
+  };
   return {
-    async next() {
-      for (const name of await sandbox.list(folder)) {
-        const number = pattern.exec(name)?.[1];
-        if (number !== undefined) free = Math.max(free, Number(number) + 1);
-      }
-      const given = free;
-      free += 1;
-      return given;
+    next() {
+      const number = last.then(take);
+      last = number.catch(() => undefined);
+      return number;
     },
   };
 }

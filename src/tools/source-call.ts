@@ -7,10 +7,13 @@ import { createTool, type Tool } from './tool.ts';
 /** A source's tool called by its own name: the answer inline, or its head and tail and where the rest is. */
 export function createSourceCall(tool: SourceTool, spill: Spill, maxInlineBytes: number): Tool {
   return createTool<never>(tool, async (args, signal) => {
+    const file = spill.reserve();
     const answer = await readSource(tool, args, signal);
-    if (answer.kind === 'stream') return toResult(await spill.keepStream(answer.body));
+    if (answer.kind === 'stream') return toResult(await spill.keepStream(answer.body, file));
     const isSmall = Buffer.byteLength(JSON.stringify(answer.value) ?? '') <= maxInlineBytes;
-    return isSmall ? { result: answer.value } : toResult(await spill.keepText(toJsonText(answer.value)));
+    return isSmall
+      ? { result: answer.value }
+      : toResult(await spill.keepText(toJsonText(answer.value), file));
   });
 }
 

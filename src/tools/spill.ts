@@ -12,22 +12,31 @@ export type Kept =
   | { kind: 'preview'; preview: string; bytes: number; path?: string };
 
 export interface Spill {
-  keepText(text: string): Promise<Kept>;
+  /** A file for what may be kept; given in the order of the calls, so that which of them ends first does not show. */
+  reserve(): Promise<string>;
+  keepText(text: string, file?: Promise<string>): Promise<Kept>;
   /** At the stream's pace, without holding it in memory. Throws `SandboxFullError`: nothing is left then. */
-  keepStream(body: Readable): Promise<Kept>;
+  keepStream(body: Readable, file: Promise<string>): Promise<Kept>;
 }
 
 export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): Spill {
   const numbering = createNumbering(sandbox, OUT_FOLDER, /^(\d+)\.txt$/);
-  const nextPath = async () => `${OUT_FOLDER}/${await numbering.next()}.txt`;
+  const reserve = (): Promise<string> => {
+    const file = numbering.next().then((number) => `${OUT_FOLDER}/${number}.txt`);
+    // Only whoever needs the file has to hear that there is none.
+    file.catch(() => undefined);
+    return file;
+  };
 
   return {
-    async keepText(text) {
+    reserve,
+
+    async keepText(text, file) {
       const bytes = Buffer.from(text);
       if (bytes.length <= maxInlineBytes) return { kind: 'whole', text };
       const excerpt = createExcerpt(maxInlineBytes);
       excerpt.add(bytes);
-      const path = await nextPath();
+      const path = await (file ?? reserve());
       try {
         await sandbox.writeFile(path, bytes);
       } catch (error) {
@@ -38,13 +47,13 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
       return { kind: 'preview', preview: excerpt.toText(`all is in ${path}`), bytes: bytes.length, path };
     },
 
-    async keepStream(body) {
+    async keepStream(body, file) {
       try {
         const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
         const start = await readStart(chunks, maxInlineBytes);
         if (start.isWhole) return { kind: 'whole', text: start.bytes.toString() };
         const excerpt = createExcerpt(maxInlineBytes);
-        const path = await nextPath();
+        const path = await file;
         const watched = Readable.from(watch(start.bytes, chunks, excerpt), { objectMode: false });
         const bytes = await sandbox.writeFile(path, watched);
         return { kind: 'preview', preview: excerpt.toText(`all is in ${path}`), bytes, path };

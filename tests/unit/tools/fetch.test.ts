@@ -111,6 +111,46 @@ test('a batch answers in the order of its requests, and one failure spoils no ot
   expect(String(sandbox.files.get('/tmp/data/one.log'))).toBe('log of 1\n');
 });
 
+test('a batch names its files in the order of its requests, whichever answer comes first', async () => {
+  const answered = Promise.withResolvers<void>();
+  const log = fakeTool('farm_log', z.strictObject({ id: z.int() }), async ({ id }) => {
+    if (id === 2) answered.resolve();
+    await answered.promise;
+    return json(id);
+  });
+  const sandbox = createMemorySandbox();
+  const lists = [30, 20, 10];
+  const slow = {
+    ...sandbox,
+    async list(folder: string) {
+      await new Promise((resolve) => setTimeout(resolve, lists.shift()));
+      return sandbox.list(folder);
+    },
+  };
+  const toolbox = createToolbox({ sandbox: slow, sources: [createFakeSource('farm', [log])] });
+
+  const requests = [0, 1, 2].map((id) => ({ tool: 'farm_log', args: { id } }));
+  const { result } = await call(toolbox, 'fetch_batch_to_sandbox', { requests });
+
+  expect(result.results).toEqual(
+    [0, 1, 2].map((id) => ({ saved_to: `/tmp/data/farm_log-${id}.json`, bytes: 2 })),
+  );
+});
+
+test('of two calls at the same time for one file the second is refused, and one after them is not', async () => {
+  const { toolbox } = createScene();
+  const fetch = (run_id: number) =>
+    call(toolbox, 'fetch_to_sandbox', { tool: 'farm_get_log', args: { run_id }, path: 'one.log' });
+  const [first, second] = await Promise.all([fetch(1), fetch(2)]);
+  const third = await fetch(333);
+
+  expect(first?.result).toEqual({ saved_to: '/tmp/data/one.log', bytes: 9 });
+  expect(second?.result).toEqual({
+    error: '/tmp/data/one.log is just being written by another call',
+  });
+  expect(third.result).toEqual({ saved_to: '/tmp/data/one.log', bytes: 11 });
+});
+
 test('a batch in which nothing worked is an error', async () => {
   const { toolbox } = createScene();
 

@@ -51,7 +51,23 @@ test('a call that works in the end leaves no gap, nor does an id that does not e
   expect(toolbox.gaps()).toEqual([]);
 });
 
-function withTool(read: () => Promise<SourceAnswer>) {
+test('gaps of a batch are named in the order of its requests, whichever fails first', async () => {
+  const failed = Promise.withResolvers<void>();
+  const toolbox = withTool(async ({ id }) => {
+    if (id === 3) failed.resolve();
+    await failed.promise;
+    // The one that let the others go is done before them.
+    if (id !== 3) await new Promise((resolve) => setImmediate(resolve));
+    throw new RetryableError('busy');
+  });
+
+  const requests = [1, 2, 3].map((id) => ({ tool: 'farm_get_log', args: { id } }));
+  await call(toolbox, 'fetch_batch_to_sandbox', { requests });
+
+  expect(toolbox.gaps()).toEqual([1, 2, 3].map((id) => `farm_get_log {"id":${id}}`));
+});
+
+function withTool(read: (args: { id: number }) => Promise<SourceAnswer>) {
   const tool = fakeTool('farm_get_log', z.strictObject({ id: z.int() }), read);
   return createToolbox({ sandbox: createMemorySandbox(), sources: [createFakeSource('farm', [tool])] });
 }

@@ -55,6 +55,29 @@ test('a large stream is saved byte by byte and previewed by its ends', async () 
   expect(String(outcome.result.preview).length).toBeLessThan(4300);
 });
 
+test('large answers to calls at the same time are in files in the order of the calls', async () => {
+  const last = Promise.withResolvers<void>();
+  const read = fakeTool('farm_read', z.strictObject({ id: z.int() }), async ({ id }) => {
+    if (id === 2) last.resolve();
+    await last.promise;
+    // The one that let the others go is done before them.
+    if (id !== 2) await new Promise((resolve) => setImmediate(resolve));
+    return id === 1 ? json('small') : text(`${id}\n`.repeat(5_000));
+  });
+  const toolbox = createToolbox({
+    sandbox: createMemorySandbox(),
+    sources: [createFakeSource('farm', [read])],
+  });
+
+  const outcomes = await Promise.all([0, 1, 2].map((id) => call(toolbox, 'farm_read', { id })));
+
+  expect(outcomes.map(({ result }) => result.saved_to ?? result.result)).toEqual([
+    '/tmp/_out/0.txt',
+    'small',
+    '/tmp/_out/2.txt',
+  ]);
+});
+
 test.each([
   [new RetryableError('GET /x was answered 503'), /^farm_read: GET \/x was answered 503 \(.*later.*gap/],
   [
