@@ -18,8 +18,8 @@ export interface FileChange {
   entry: FileEntry | null;
 }
 
-export function toStoredFile(bytes: Uint8Array): StoredFile {
-  return { kind: 'file', bytes, mode: 0o644, mtimeMs: Date.now() };
+export function toStoredFile(bytes: Uint8Array, mtimeMs = Date.now()): StoredFile {
+  return { kind: 'file', bytes, mode: 0o644, mtimeMs };
 }
 
 /** What makes one map of files into the other. */

@@ -8,12 +8,14 @@ export interface VirtualSandboxOptions {
   maxFiles?: number;
   /** What a command may hold in memory besides the files. */
   heapMb?: number;
+  /** What time it always is in the sandbox, so that a command prints the same again; the real one unless told. */
+  stillAtMs?: number | undefined;
 }
 
 /** Sandboxes on this machine without anything to install: a shell in JavaScript, on files in memory. */
 export function createVirtualSandboxes(options: VirtualSandboxOptions): SandboxProvider {
-  const { maxBytes, maxFiles = 20_000, heapMb = 1024 } = options;
+  const { maxBytes, maxFiles = 20_000, heapMb = 1024, stillAtMs } = options;
   return {
-    create: async () => createVirtualSandbox({ maxBytes, maxFiles, heapMb }),
+    create: async () => createVirtualSandbox({ maxBytes, maxFiles, heapMb, stillAtMs }),
   };
 }

@@ -7,11 +7,15 @@ import { MeteredFs } from './metered-fs.ts';
 import { putFiles } from './shell-files.ts';
 import { toShellLimits } from './shell-limits.ts';
 import { type ShellMessage, type ShellReply, type ShellRequest, toOwnChanges } from './shell-message.ts';
+import { stopClock } from './stop-clock.ts';
 
 let files: FileMap = new Map();
 
 // WebAssembly, whose memory is outside the limit of the heap.
 const commands = getCommandNames().filter((name) => name !== 'sqlite3') as CommandName[];
+
+const [, , stillAtMs] = process.argv;
+if (stillAtMs !== undefined) stopClock(Number(stillAtMs));
 
 process.on('message', async (request: ShellRequest) => {
   files = changeFiles(files, toOwnChanges(request.changes));

@@ -17,17 +17,19 @@ export interface ShellProcess {
 export interface ProcessLimits {
   /** Of what the shell's own code holds; the contents of files lie outside. */
   heapMb: number;
+  /** What time it always is for a command; the real one if undefined. */
+  stillAtMs: number | undefined;
 }
 
 /**
  * Starts a Node.js with the shell in it. A process and not a thread: a thread that runs out of memory can take
  * the whole service with it, since not every allocation of V8 can be interrupted.
  */
-export function startShellProcess({ heapMb }: ProcessLimits): ShellProcess {
-  const child = fork(MAIN, {
-    // Nothing of the host goes in, and nothing but answers comes out. Should code ever break out of the
-    // shell, it still can read no file but the shell's own, write none and start nothing.
-    env: {},
+export function startShellProcess({ heapMb, stillAtMs }: ProcessLimits): ShellProcess {
+  const child = fork(MAIN, stillAtMs === undefined ? [] : [`${stillAtMs}`], {
+    // Nothing of the host goes in, not even where it is, and nothing but answers comes out. Should code ever
+    // break out of the shell, it still can read no file but the shell's own, write none and start nothing.
+    env: { TZ: 'UTC' },
     cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',

@@ -47,7 +47,7 @@ export async function unpackArchive(archive: Readable, caps: FileCaps): Promise<
       if (bytesSoFar > caps.maxBytes) throw tooManyBytes(caps.maxBytes);
       const bytes = await collectBytes(Readable.from(source), () => undefined);
       const { mode, mtime } = source.header;
-      const entry = { ...toStoredFile(bytes), mode: mode & 0o777, mtimeMs: mtime.getTime() };
+      const entry = { ...toStoredFile(bytes, mtime.getTime()), mode: mode & 0o777 };
       changes.set(path, { path, entry });
     }
   }

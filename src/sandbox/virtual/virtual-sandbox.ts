@@ -72,7 +72,7 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
           incomingBytes += count;
           tree.assertRoom(incomingBytes, target);
         });
-        tree.put(target, toStoredFile(bytes));
+        tree.put(target, toStoredFile(bytes, caps.stillAtMs));
         return bytes.byteLength;
       } finally {
         incomingBytes -= ownBytes;

@@ -40,6 +40,20 @@ test('what is written below a symbolic link is where the link leads', async () =
   expect((await exec(sandbox, 'cat data/g')).stdout).toBe('by the host');
 });
 
+test('with a clock that stands still, commands print the same at any time and in any place', async () => {
+  const stillAtMs = Date.UTC(2026, 10, 5, 13, 7, 9);
+  const command = 'date; jq -n now; touch made; ls -l --full-time /tmp; ls -l data; stat data/log made';
+  const printed: string[] = [];
+  for (const _run of ['first', 'second']) {
+    const sandbox = await open({ stillAtMs });
+    await sandbox.writeFile('/tmp/data/log', 'x');
+    printed.push((await exec(sandbox, command)).stdout);
+  }
+  expect(printed[0]).toBe(printed[1]);
+  expect(printed[0]).toMatch(/^Thu Nov {2}5 13:07:09 UTC 2026\n1793884029\n/);
+  expect(printed[0]).toMatch(/Nov {2}5 13:07 log\n/);
+});
+
 test('a file whose links go in a circle is not there and can not be written', async () => {
   const sandbox = await open();
   await exec(sandbox, 'ln -s b a; ln -s a b');
