@@ -2,9 +2,9 @@ import { mkdir, open, readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PermanentError } from '../errors.ts';
+import { replaceFile, syncFolder } from '../replace-file.ts';
 import { appendLine } from './append-line.ts';
 import { readSaved } from './read-saved.ts';
-import { replaceFile, syncFolder } from './replace-file.ts';
 import { sessionContext, sessionMeta } from './session-schema.ts';
 import { type Session, SessionCorruptError, type SessionStore } from './session-store.ts';
 

@@ -1,9 +1,10 @@
 // Where events wait on disk while the queue is away.
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Job } from '../queue/job.ts';
+import { replaceFile } from '../replace-file.ts';
 
 export interface AcceptedEvent {
   job: Job;
@@ -49,16 +50,17 @@ export async function openSpool({ dir, maxBytes, onBadFile }: SpoolOptions): Pro
 
   return {
     async put(event) {
-      const content = Buffer.from(JSON.stringify(event));
-      if (bytes() + content.length > maxBytes)
+      const content = JSON.stringify(event);
+      const contentBytes = Buffer.byteLength(content);
+      if (bytes() + contentBytes > maxBytes)
         throw new Error(`the spool ${dir} has reached ${maxBytes} bytes`);
       // The counter keeps the order of what comes within a millisecond.
       written += 1;
       const order = `${Date.now().toString().padStart(15, '0')}-${written.toString().padStart(9, '0')}`;
       const file = `${order}-${randomUUID()}.json`;
       await mkdir(dir, { recursive: true });
-      await writeDurably(dir, file, content);
-      sizes.set(file, content.length);
+      await replaceFile(join(dir, file), content);
+      sizes.set(file, contentBytes);
     },
 
     async drain(take) {
@@ -110,19 +112,4 @@ function ignoreMissing(error: NodeJS.ErrnoException): null {
 
 async function readEvent(path: string): Promise<AcceptedEvent> {
   return stored.parse(JSON.parse(await readFile(path, 'utf8')));
-}
-
-/** A crash leaves either the whole file under its name, or nothing that counts. */
-async function writeDurably(dir: string, file: string, content: Buffer): Promise<void> {
-  const partial = join(dir, `${file}.partial`);
-  const handle = await open(partial, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(partial, join(dir, file));
-  const folder = await open(dir);
-  await folder.sync().finally(() => folder.close());
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { replaceFile } from '../../../src/session/replace-file.ts';
+import { replaceFile } from '../../src/replace-file.ts';
 
 let dir: string;
 beforeEach(async () => {
