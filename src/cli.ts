@@ -72,8 +72,9 @@ program
   .argument('<url>', 'address of the merge request')
   .option('--dry-run', 'print the note and post nothing (the default)')
   .addOption(new Option('--post', 'post the note on the merge request').conflicts('dryRun'))
+  .option('--fresh', 'ask again what was answered before; the earlier session is set aside')
   .addOption(configOption)
-  .action(async (url: string, options: { post?: boolean; config?: string }) => {
+  .action(async (url: string, options: { post?: boolean; fresh?: boolean; config?: string }) => {
     const { config } = load(options.config);
     const progress = createScreen(process.stderr);
     const stopping = new AbortController();
@@ -82,10 +83,12 @@ program
       config,
       url,
       post: options.post ?? false,
+      fresh: options.fresh ?? false,
       log: createLogger(config.log.level, process.stderr),
       signal: stopping.signal,
       onEvent: (event) => progress.agent(event),
     });
+    if (analysis.answeredBefore) progress.step('answered', 'answered before; --fresh asks again');
     // Whoever pipes it wants the source.
     const { isTTY } = process.stdout;
     print(isTTY ? renderMarkdown(analysis.note, lookOf(process.stdout)).join('\n') : analysis.note);

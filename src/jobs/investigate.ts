@@ -66,6 +66,8 @@ export interface ModelRun {
 export interface Findings extends LoopResult {
   /** What is to be published. */
   note: string;
+  /** By an earlier run, whose note this is: nobody was asked now. */
+  answeredBefore: boolean;
 }
 
 export async function investigate(
@@ -128,6 +130,7 @@ export async function investigate(
     const findings = {
       ...result,
       note: composeNote({ ...result, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);
     if (last) last.published = findings.note;
@@ -149,6 +152,7 @@ function alreadyAnswered({ content, published = content }: AssistantMessage): Fi
   return {
     text: content,
     note: published,
+    answeredBefore: true,
     ending: 'answered',
     reason,
     usage: NO_USAGE,

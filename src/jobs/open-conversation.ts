@@ -53,7 +53,7 @@ async function loadSession(
   } catch (error) {
     if (!(error instanceof SessionCorruptError)) throw error;
     log.error({ err: error, session: id }, 'session can not be used, set aside and started afresh');
-    await store.setAside(id);
+    await store.setAside(id, 'bad');
     return { session: null, isCorrupt: true };
   }
 }

@@ -20,6 +20,8 @@ export interface AnalyzeOptions {
   url: string;
   /** Post the note; otherwise nothing is written anywhere but to the session. */
   post: boolean;
+  /** Ask again what was answered before; the earlier session is set aside. */
+  fresh: boolean;
   log: Logger;
   signal: AbortSignal;
   onEvent: (event: AgentEvent) => void;
@@ -40,7 +42,7 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
     const investigator = await createInvestigator({ config, secrets, reader, log, now: Date.now });
-    const { workflow } = investigator;
+    const { workflow, store } = investigator;
     const sessionId = toSessionId({
       projectId: mr.projectId,
       mrIid: mr.iid,
@@ -50,6 +52,7 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
     const project = { id: mr.projectId, path: projectPath };
     const runId = `analyze-${randomUUID()}`;
     const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
+    if (options.fresh) await store.setAside(sessionId, 'old');
     const findings = await investigate(investigator, subject, { signal, onEvent });
     signal.throwIfAborted();
     if (secrets.gitlabWriteToken && post)

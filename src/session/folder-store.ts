@@ -46,15 +46,15 @@ export function openFolderStore({ dir }: FolderStoreOptions): SessionStore {
       await replaceFile(file, JSON.stringify({ version: 1, messages }));
     },
 
-    async setAside(id) {
+    async setAside(id, why) {
       const folder = folderOf(root, id);
-      const aside = `${folder}.${Date.now()}.bad`;
+      const aside = `${folder}.${Date.now()}.${why}`;
       try {
-        await rename(folder, aside);
+        await rename(folder, aside).catch(unlessMissing);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
+        const reason = cause instanceof Error ? cause.message : String(cause);
         throw new PermanentError(
-          `The session in ${folder} can not be used, and could not be set aside as ${aside} (${why}). ` +
+          `The session in ${folder} could not be set aside as ${aside} (${reason}). ` +
             `Move it away by hand, or give this process the right to write to ${root}.`,
           { cause },
         );
@@ -115,7 +115,11 @@ async function openIfThere(path: string): Promise<Readable | null> {
     const handle = await open(path, 'r');
     return handle.createReadStream();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    return unlessMissing(error);
   }
+}
+
+function unlessMissing(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
 }

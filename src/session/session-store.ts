@@ -12,8 +12,11 @@ export interface SessionStore {
   saveArchive(id: string, archive: Readable): Promise<void>;
   /** Keeps turns that were cut out of the conversation, under `history/`. */
   saveHistory(id: string, messages: readonly Message[]): Promise<void>;
-  /** Takes what can not be used out of the way, so that nothing is written over it. Throws `PermanentError`. */
-  setAside(id: string): Promise<void>;
+  /**
+   * Takes a session out of the way, if there is one, so that nothing is written over it; `why` is kept with it.
+   * Throws `PermanentError`.
+   */
+  setAside(id: string, why: 'bad' | 'old'): Promise<void>;
   /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */
   appendTranscript(id: string, event: Record<string, unknown>): Promise<void>;
 }

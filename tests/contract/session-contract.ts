@@ -182,7 +182,7 @@ export function sessionContract(backend: SessionBackend): void {
     test('what is set aside is no session any more, and another one can take its place', async () => {
       const { store, write } = await open();
       await write(ID, 'context.json', '{');
-      await store.setAside(ID);
+      await store.setAside(ID, 'bad');
       expect(await store.load(ID)).toBeNull();
       await store.saveContext(ID, context());
       expect((await loaded(store)).context).toEqual(context());
@@ -209,6 +209,12 @@ export function sessionContract(backend: SessionBackend): void {
       await write(ID, 'context.json', '{');
       await store.saveContext(ID, context());
       expect((await loaded(store)).context).toEqual(context());
+    });
+
+    test('there need not be a session to set one aside', async () => {
+      const { store } = await open();
+      await store.setAside(ID, 'old');
+      expect(await store.load(ID)).toBeNull();
     });
 
     test('what a later release adds to a message or to meta is kept', async () => {
@@ -259,6 +265,7 @@ export function sessionContract(backend: SessionBackend): void {
         await expect(store.saveMeta(id, meta())).rejects.toThrow(PermanentError);
         await expect(store.saveArchive(id, Readable.from(['x']))).rejects.toThrow(PermanentError);
         await expect(store.appendTranscript(id, {})).rejects.toThrow(PermanentError);
+        await expect(store.setAside(id, 'old')).rejects.toThrow(PermanentError);
       },
     );
   });

@@ -51,6 +51,18 @@ describe('sessions in a folder', () => {
       expect(await modeOf(join(dir, 's', name)), name).toBe(0o600);
   });
 
+  test('that are set aside lose nothing', async () => {
+    const dir = await makeDir();
+    const store = openFolderStore({ dir });
+    await store.saveContext('s', { version: 1, messages: [{ role: 'user', content: 'why?' }] });
+    await store.saveArchive('s', Readable.from(['files']));
+    await store.setAside('s', 'old');
+    const [name = ''] = await readdir(dir);
+    expect(name).toMatch(/^s\.\d+\.old$/);
+    expect(await readFile(join(dir, name, 'context.json'), 'utf8')).toContain('why?');
+    expect(await readFile(join(dir, name, 'sandbox.tar.gz'), 'utf8')).toBe('files');
+  });
+
   test('ignore what a stopped process left half written', async () => {
     const dir = await makeDir();
     const store = openFolderStore({ dir });
@@ -99,7 +111,7 @@ describe('sessions in a folder', () => {
     const store = openFolderStore({ dir });
     await spoil(join(dir, 's'));
     await expect(store.load('s')).rejects.toThrow(SessionCorruptError);
-    await store.setAside('s');
+    await store.setAside('s', 'bad');
     expect(await store.load('s')).toBeNull();
     await store.saveContext('s', CONTEXT);
   });
@@ -112,7 +124,7 @@ describe('sessions in a folder', () => {
     await store.saveContext('s', CONTEXT);
     await chmod(join(dir, 's'), 0);
     await expect(store.load('s')).rejects.toThrow(/can not be read \(EACCES\)/);
-    await store.setAside('s');
+    await store.setAside('s', 'bad');
     expect(await store.load('s')).toBeNull();
     const [aside = ''] = await readdir(dir);
     await chmod(join(dir, aside), 0o700);
@@ -120,8 +132,8 @@ describe('sessions in a folder', () => {
   });
 
   test('that can not be set aside either need a person, who is told what to do', async () => {
-    const dir = join(await makeDir(), 'gone');
-    const failure = openFolderStore({ dir }).setAside('s');
+    const dir = join(await makeDir(), 'x'.repeat(300));
+    const failure = openFolderStore({ dir }).setAside('s', 'bad');
     await expect(failure).rejects.toThrow(PermanentError);
     await expect(failure).rejects.toThrow(`the right to write to ${dir}`);
   });

@@ -1,5 +1,5 @@
 // The commands a person runs by hand, as processes of their own.
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { QUESTION } from '../../src/demo/story/scene.ts';
@@ -244,4 +244,30 @@ describe('analyze', () => {
     const missing = await hummingbird(['analyze', url.replace(/\d+$/, '99'), '-c', scene.file], env);
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('404') });
   }, 60_000);
+
+  test('says that it was answered before, and asks again when told to', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    const args = ['analyze', urlOf(scene), '-c', scene.file];
+    const first = await hummingbird(args, scene.env);
+    expect(first.stderr).not.toContain('answered before');
+    const asked = scene.model.conversations().length;
+    scene.model.script = () => ({ text: 'On second thought.' });
+    const second = await hummingbird(args, scene.env);
+    expect(second).toMatchObject({ code: 0, stdout: first.stdout });
+    expect(second.stderr).toContain('answered before; --fresh asks again');
+    expect(scene.model.conversations()).toHaveLength(asked);
+
+    const fresh = await hummingbird([...args, '--fresh'], scene.env);
+    expect(fresh).toMatchObject({ code: 0, stdout: expect.stringContaining('On second thought.') });
+    expect(fresh.stderr).not.toContain('answered before');
+    expect(scene.model.conversations().length).toBeGreaterThan(asked);
+    const [kept = '', old = ''] = readdirSync(join(scene.folder, 'sessions')).toSorted();
+    expect(old).toMatch(new RegExp(`^${kept}\\.\\d+\\.old$`));
+    const saved = readFileSync(join(scene.folder, 'sessions', old, 'context.json'), 'utf8');
+    expect(saved).toContain(ANSWER);
+  }, 60_000);
 });
+
+function urlOf({ gitlab, project, mr }: Scene): string {
+  return `${gitlab.url}/${project.path}/-/merge_requests/${mr.iid}`;
+}
