@@ -28,6 +28,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       '@google/genai',
       'google-auth-library',
       'openai',
+      'zod',
     ],
   },
   tools: { rooms: ['agent', 'sandbox', 'sources'], packages: ['zod'] },

@@ -1,0 +1,34 @@
+import { type Model, ModelError, type ModelEvent } from '../agent/model.ts';
+import { toAskedRequest } from './asked-request.ts';
+import type { ModelRole, RecordedAnswer } from './recorded-call.ts';
+import type { NewRecording } from './recording.ts';
+
+/** The same model, with every call written down before its answer is passed on. One that was aborted is not. */
+export function withRecording(model: Model, { save }: Pick<NewRecording, 'save'>, role: ModelRole): Model {
+  return {
+    get name() {
+      return model.name;
+    },
+    async generate(request) {
+      const events: ModelEvent[] = [];
+      const keep = (answer: RecordedAnswer): Promise<void> =>
+        save({ role, model: model.name, request: toAskedRequest(request), events, answer });
+      const onEvent = (event: ModelEvent): void => {
+        events.push(event);
+        request.onEvent?.(event);
+      };
+      try {
+        const turn = await model.generate({ ...request, onEvent });
+        await keep({ turn });
+        return turn;
+      } catch (error) {
+        if (error instanceof ModelError) await keep({ error: fromError(error) });
+        throw error;
+      }
+    },
+  };
+}
+
+function fromError({ kind, message, retryAfterMs }: ModelError) {
+  return { kind, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
