@@ -41,7 +41,7 @@ function backoff(attempt: number, baseMs: number): number {
   return Math.round(full * (0.5 + Math.random() / 2));
 }
 
-async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+export async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
   // Its own error would be an AbortError; a caller expects the reason they gave.
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

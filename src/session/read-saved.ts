@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
+import { readIfThere } from '../read-if-there.ts';
 import { versioned } from './session-schema.ts';
 import { SessionCorruptError } from './session-store.ts';
 
@@ -8,7 +8,7 @@ const KNOWN_VERSION = 1;
 
 /** Null when there is no such file. Throws `SessionCorruptError` when it holds something else. */
 export async function readSaved<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
-  const text = await readIfThere(path);
+  const text = await readText(path);
   if (text === null) return null;
   const value = parse(path, text);
   const version = versioned.safeParse(value).data?.version;
@@ -23,12 +23,11 @@ export async function readSaved<T>(path: string, schema: z.ZodType<T>): Promise<
   return checked.data;
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readText(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8');
+    return await readIfThere(path);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
     if (IN_THE_WAY.includes(code)) throw corrupt(path, `it can not be read (${code})`, error);
     throw error;
   }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const SRC = join(import.meta.dirname, '../../src');
 
 /** What every room may use: small things without a room of their own. */
-const GROUND = ['errors.ts', 'deadline.ts', 'mentions.ts', 'replace-file.ts'];
+const GROUND = ['errors.ts', 'deadline.ts', 'mentions.ts', 'read-if-there.ts', 'replace-file.ts'];
 
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   config: { rooms: [], packages: ['zod', 'yaml'] },
