@@ -10,6 +10,7 @@ import { createScreen, lookOf } from './demo/screen.ts';
 import { renderMarkdown } from './demo/terminal-markdown.ts';
 import { createLogger } from './ops/log.ts';
 import { analyzeMergeRequest } from './service/analyze.ts';
+import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
 import { startService } from './service/service.ts';
 
@@ -73,20 +74,30 @@ program
   .option('--dry-run', 'print the note and post nothing (the default)')
   .addOption(new Option('--post', 'post the note on the merge request').conflicts('dryRun'))
   .option('--fresh', 'ask again what was answered before; the earlier session is set aside')
+  .option('--model <name>', 'ask only this one of models.main, or play the model yourself with file:<dir>')
+  .option('--record <dir>', 'keep every request and answer of the model in a new folder; implies --fresh')
+  .addOption(
+    new Option(
+      '--replay <dir>',
+      'repeat a recorded run without any model, in a session of its own; fails if a request is another',
+    ).conflicts(['post', 'fresh', 'model', 'record']),
+  )
   .addOption(configOption)
-  .action(async (url: string, options: { post?: boolean; fresh?: boolean; config?: string }) => {
-    const { config } = load(options.config);
+  .action(async (url: string, options: AnalyzeCommand) => {
+    const { config: file, post = false, ...wishes } = options;
+    const { config } = load(file);
     const progress = createScreen(process.stderr);
     const stopping = new AbortController();
     process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
     const analysis = await analyzeMergeRequest({
+      ...wishes,
       config,
       url,
-      post: options.post ?? false,
-      fresh: options.fresh ?? false,
+      post,
       log: createLogger(config.log.level, process.stderr),
       signal: stopping.signal,
       onEvent: (event) => progress.agent(event),
+      tell: (words) => progress.text(words),
     });
     if (analysis.answeredBefore) progress.step('answered', 'answered before; --fresh asks again');
     // Whoever pipes it wants the source.
@@ -96,7 +107,9 @@ program
       'done',
       analysis.isPosted ? `posted on ${analysis.mr.webUrl}` : 'nothing was posted; --post does',
     );
-    if (analysis.ending !== 'answered') process.exitCode = EXIT.failed;
+    if (analysis.ending === 'answered') return;
+    progress.step('failed', `${analysis.ending}: ${analysis.reason}`);
+    process.exitCode = EXIT.failed;
   });
 
 program
@@ -164,6 +177,12 @@ config
   .command('schema')
   .description('print the JSON Schema of hummingbird.yaml')
   .action(() => print(schemaText().trimEnd()));
+
+interface AnalyzeCommand extends ModelWishes {
+  post?: boolean;
+  fresh?: boolean;
+  config?: string;
+}
 
 try {
   await program.parseAsync();

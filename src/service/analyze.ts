@@ -9,22 +9,25 @@ import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
 
-export interface AnalyzeOptions {
+export interface AnalyzeOptions extends ModelWishes {
   config: Config;
   /** Of the merge request. */
   url: string;
   /** Post the note; otherwise nothing is written anywhere but to the session. */
   post: boolean;
   /** Ask again what was answered before; the earlier session is set aside. */
-  fresh: boolean;
+  fresh?: boolean | undefined;
   log: Logger;
   signal: AbortSignal;
   onEvent: (event: AgentEvent) => void;
+  /** Hears what a person has to do. */
+  tell: (words: string) => void;
   env?: NodeJS.ProcessEnv;
 }
 
@@ -35,13 +38,24 @@ export interface Analysis extends Findings {
 }
 
 export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Analysis> {
-  const { config, post, log, signal, onEvent, env } = options;
+  const arrangement = await arrangeModel(options.config, options, options.tell);
+  try {
+    return await analyzeAs(arrangement, options);
+  } finally {
+    await arrangement.close();
+  }
+}
+
+async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions): Promise<Analysis> {
+  const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
+  const { post, log, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
-  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: post, models: true }, env);
+  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: post, models: needsKeys }, env);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
-    const investigator = await createInvestigator({ config, secrets, reader, log, now: Date.now });
+    const surroundings = { config, secrets, reader, log, now: Date.now };
+    const investigator = await createInvestigator({ ...surroundings, model, stillAtMs, arrangeModels });
     const { workflow, store } = investigator;
     const sessionId = toSessionId({
       projectId: mr.projectId,
@@ -52,9 +66,10 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
     const project = { id: mr.projectId, path: projectPath };
     const runId = `analyze-${randomUUID()}`;
     const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
-    if (options.fresh) await store.setAside(sessionId, 'old');
+    if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
     const findings = await investigate(investigator, subject, { signal, onEvent });
     signal.throwIfAborted();
+    arrangement.assertComplete();
     if (secrets.gitlabWriteToken && post)
       await publish(config, { ...secrets, gitlabWriteToken: secrets.gitlabWriteToken }, log, {
         mr,

@@ -18,26 +18,30 @@ export interface InvestigatorOptions extends ChainOptions {
   reader: GitlabClient;
   log: Logger;
   now: () => number;
+  /** Of models.main, instead of what the workflow asks for. */
+  model?: string | undefined;
+  /** Takes the place of the configured models, or something around them. */
+  arrangeModels?: (openConfigured: () => OpenModels) => OpenModels;
+  /** What time it always is in the sandbox; the real one unless told. */
+  stillAtMs?: number | undefined;
 }
+
+export type OpenModels = Pick<InvestigationDependencies, 'openModel' | 'openSideModel'>;
 
 /** Everything an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(
   options: InvestigatorOptions,
 ): Promise<InvestigationDependencies & { workflow: Workflow }> {
-  const { config, reader, log, now } = options;
+  const { config, reader, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
-  const chain = usableModels(options, workflow);
-  const sideChain = withKeys(config.models.side, options.secrets);
   return {
-    openModel: () => openChain(chain),
-    // Without a model of their own, side calls go to the main chain.
-    openSideModel: () => openChain(sideChain.length > 0 ? sideChain : chain),
+    ...arrangeModels(() => openConfigured(options, workflow)),
     store: await openStore(config),
-    sandboxes: openSandboxes(config),
+    sandboxes: openSandboxes(options),
     createToolbox: (sandbox, mr) =>
       createToolbox({
         sandbox,
@@ -50,12 +54,22 @@ export async function createInvestigator(
   };
 }
 
+function openConfigured(options: InvestigatorOptions, { name, model }: Workflow): OpenModels {
+  const chain = usableModels(options, { name, model: options.model ?? model });
+  const sideChain = withKeys(options.config.models.side, options.secrets);
+  return {
+    openModel: () => openChain(chain),
+    // Without a model of their own, side calls go to the main chain.
+    openSideModel: () => openChain(sideChain.length > 0 ? sideChain : chain),
+  };
+}
+
 async function openStore({ store }: Config): Promise<SessionStore> {
   if (store.kind === 'folder') return openFolderStore({ dir: store.dir });
   throw new PermanentError(`store.kind '${store.kind}' is not available yet; use folder`);
 }
 
-function openSandboxes({ sandbox }: Config): SandboxProvider {
-  if (sandbox.kind === 'virtual') return createVirtualSandboxes({ maxBytes: sandbox.maxBytes });
+function openSandboxes({ config: { sandbox }, stillAtMs }: InvestigatorOptions): SandboxProvider {
+  if (sandbox.kind === 'virtual') return createVirtualSandboxes({ maxBytes: sandbox.maxBytes, stillAtMs });
   throw new PermanentError(`sandbox.kind '${sandbox.kind}' is not available yet; use virtual`);
 }

@@ -1,5 +1,6 @@
 // The commands a person runs by hand, as processes of their own.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { QUESTION } from '../../src/demo/story/scene.ts';
@@ -266,8 +267,150 @@ describe('analyze', () => {
     const saved = readFileSync(join(scene.folder, 'sessions', old, 'context.json'), 'utf8');
     expect(saved).toContain(ANSWER);
   }, 60_000);
+
+  test('asks the model it is told to, and no other, whatever the workflow says', async () => {
+    const workflows = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+    const workflow = '---\non: [pipeline_failed]\nmodel: gemini-3.8-flash\n---\nFind out why.\n';
+    writeFileSync(join(workflows, 'analyze-failures.md'), workflow);
+    scene = await createScene({
+      backend: await pglite.create(),
+      config: { workflows: { dir: workflows } },
+      before: { provider: 'gemini', baseUrl: 'http://127.0.0.1:9' },
+    });
+    const args = ['analyze', urlOf(scene), '-c', scene.file, '--model'];
+    const one = await hummingbird([...args, 'claude-sonnet-5-5'], scene.env);
+    expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('anthropic/claude-sonnet-5-5') });
+    const none = await hummingbird([...args, 'claude'], scene.env);
+    expect(none).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there are gemini-3.8-flash, claude-sonnet-5-5, and file:DIR'),
+    });
+    const { MODEL_KEY: _key, ...env } = scene.env;
+    expect(await hummingbird([...args, 'claude-sonnet-5-5'], env)).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('MODEL_KEY is not set'),
+    });
+  }, 60_000);
+});
+
+describe('analyze, recorded', () => {
+  let scene: Scene;
+  afterEach(() => scene.close());
+
+  test('is replayed to the same note without vendor and key, until GitLab says something else', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    const jobs = failPipeline(scene);
+    scene.model.script = investigate(jobs);
+    const dir = join(scene.folder, 'recording');
+    const args = ['analyze', urlOf(scene), '-c', scene.file];
+    // An earlier answer does not get in the way.
+    await hummingbird(args, scene.env);
+    const recorded = await hummingbird([...args, '--record', dir], scene.env);
+    expect(recorded).toMatchObject({ code: 0, stdout: expect.stringContaining(ANSWER) });
+    const files = readdirSync(dir).toSorted();
+    expect(files).toEqual(['0001.json', '0002.json', '0003.json', 'recording.json']);
+    const written = files.map((name) => readFileSync(join(dir, name), 'utf8')).join('\n');
+    expect(written).toContain('AssertionError: 1 is not 2');
+    for (const secret of [scene.env.MODEL_KEY, scene.env.GITLAB_READ_TOKEN])
+      expect(written).not.toContain(secret);
+
+    await scene.model.stop();
+    const { MODEL_KEY: _key, GITLAB_WRITE_TOKEN: _token, ...offline } = scene.env;
+    const TMPDIR = join(scene.folder, 'tmp');
+    mkdirSync(TMPDIR);
+    const sessions = readdirSync(join(scene.folder, 'sessions'), { recursive: true });
+    const replayed = await hummingbird([...args, '--replay', dir], { ...offline, TMPDIR });
+    expect(replayed).toMatchObject({ code: 0, stdout: recorded.stdout });
+    expect(readdirSync(join(scene.folder, 'sessions'), { recursive: true })).toEqual(sessions);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+
+    scene.gitlab.setTrace(jobs[1] ?? 0, 'AssertionError: 1 is not 3\n');
+    const changed = await hummingbird([...args, '--replay', dir], { ...offline, TMPDIR });
+    expect(changed).toMatchObject({ code: 1, stdout: '' });
+    expect(changed.stderr).toMatch(
+      /hummingbird: .*call 3 differs at messages\[5\]\.content, character \d+: recorded .*not 2.*, now .*not 3/,
+    );
+    expect(readdirSync(TMPDIR)).toEqual([]);
+  }, 120_000);
+
+  test('goes only where nothing is, and posts nothing that was replayed', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    const args = ['analyze', urlOf(scene), '-c', scene.file];
+    expect(await hummingbird([...args, '--record', scene.folder], scene.env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${scene.folder} is not empty`),
+    });
+    expect(scene.model.conversations()).toEqual([]);
+    expect(await hummingbird([...args, '--replay', scene.folder, '--post'], scene.env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("'--replay <dir>' cannot be used with option '--post'"),
+    });
+  }, 60_000);
+});
+
+describe('analyze with a model that is played through files', () => {
+  let scene: Scene;
+  afterEach(() => scene.close());
+
+  test('needs neither vendor nor key, and can be interrupted', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    const { MODEL_KEY: _key, ...env } = scene.env;
+    const play = join(scene.folder, 'play');
+    const args = ['analyze', urlOf(scene), '-c', scene.file, '--model', `file:${play}`];
+    const run = startProgram(args, env);
+    await run.tells(`waiting for ${play}/0001.response.json`);
+    const request = JSON.parse(readFileSync(join(play, '0001.request.json'), 'utf8'));
+    expect(request.messages[0].content).toContain(scene.sha());
+    writeFileSync(join(play, '0001.response.json'), '{"call":[]}');
+    await run.tells('Unrecognized key: "call"');
+    writeFileSync(join(play, '0001.response.json'), '{"calls":[{"name":"gitlab_get_mr_details"}]}');
+    await run.tells(`waiting for ${play}/0002.response.json`);
+    run.pressCtrlC();
+    expect(await run.ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('interrupted; the session is kept'),
+    });
+    expect(run.isGone()).toBe(true);
+
+    mkdirSync(`${play}-2`);
+    writeFileSync(join(`${play}-2`, '0001.response.json'), JSON.stringify({ text: ANSWER }));
+    const next = await hummingbird([...args.slice(0, -1), `file:${play}-2`], env);
+    expect(next).toMatchObject({ code: 0, stdout: expect.stringContaining(ANSWER) });
+    const resumed = readFileSync(join(`${play}-2`, '0001.request.json'), 'utf8');
+    expect(resumed).toContain('Round prices half up');
+  }, 60_000);
 });
 
 function urlOf({ gitlab, project, mr }: Scene): string {
   return `${gitlab.url}/${project.path}/-/merge_requests/${mr.iid}`;
+}
+
+function failPipeline({ gitlab, mr }: Scene): number[] {
+  const names = ['unit tests', 'lint', 'smoke'];
+  const pipeline = gitlab.addPipeline({ mergeRequest: mr, jobs: names.map((name) => ({ name })) });
+  return gitlab.jobs(pipeline.id).map(({ id }) => {
+    gitlab.setTrace(id, 'AssertionError: 1 is not 2\n');
+    gitlab.setJobStatus(id, 'failed', { failureReason: 'script_failure' });
+    return id;
+  });
+}
+
+/** Fetches all logs at once and looks at them, and at the clock; a run at another time sees another one. */
+function investigate(jobIds: number[]): ModelScript {
+  const requests = jobIds.map((id) => ({ tool: 'gitlab_get_job_log', args: { job_id: id } }));
+  const command = 'date; jq -n now; ls -l /tmp/data; grep -rn Assertion /tmp/data';
+  return (conversation) => {
+    const results = conversation.filter(({ role }) => role === 'tool').length;
+    if (results === 0) return { calls: [{ name: 'gitlab_list_jobs', arguments: {} }] };
+    if (results === 1)
+      return {
+        text: 'Let me see.',
+        calls: [
+          { name: 'fetch_batch_to_sandbox', arguments: { requests } },
+          { name: 'sandbox_exec', arguments: { command } },
+        ],
+      };
+    return { text: ANSWER };
+  };
 }

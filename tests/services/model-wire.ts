@@ -65,6 +65,7 @@ export async function startWire(): Promise<Wire> {
       mock.reset();
     },
     close: async () => {
+      if (!server.listening) return;
       server.closeAllConnections();
       server.close();
       await mock.stop();

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
 
 export const PROGRAM = join(import.meta.dirname, '../../bin/hummingbird');
@@ -15,6 +14,8 @@ export interface Program {
   /** What it has printed so far. */
   printed(): string;
   shows(text: string): Promise<void>;
+  /** On standard error. */
+  tells(text: string): Promise<void>;
   /** As a terminal does it: everything that runs in it gets the signal. */
   pressCtrlC(): void;
   terminate(): void;
@@ -35,18 +36,19 @@ export function startProgram(args: string[], env: Record<string, string> = {}, c
     if (isThere(group)) process.kill(group, 'SIGKILL');
   });
   let printed = '';
+  let told = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     printed += part;
   });
-  const ended = Promise.all([text(child.stderr), once(child, 'close')]).then(([stderr, [code]]) => ({
-    code,
-    stdout: printed,
-    stderr,
-  }));
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    told += part;
+  });
+  const ended = once(child, 'close').then(([code]) => ({ code, stdout: printed, stderr: told }));
   return {
     folder,
     printed: () => printed,
     shows: (part) => expect.poll(() => printed, { timeout: 30_000 }).toContain(part),
+    tells: (part) => expect.poll(() => told, { timeout: 30_000 }).toContain(part),
     pressCtrlC: () => void process.kill(group, 'SIGINT'),
     terminate: () => void child.kill('SIGTERM'),
     isGone: () => !isThere(group),
