@@ -20,8 +20,13 @@ export async function* runTools(
 ): AsyncGenerator<AgentEvent, ToolMessage[]> {
   return yield* whileRunning(async (report) => {
     const results: ToolMessage[] = [];
-    for (const batch of toBatches(run.toolbox, calls))
-      results.push(...(await runTogether(batch, (call) => runTool(run, call, report))));
+    let last: Promise<unknown> = Promise.resolve();
+    const inOrder = (call: ToolCall): Promise<ToolMessage> => {
+      const running = runTool(run, call, { report, before: last });
+      last = running.catch(() => undefined);
+      return running;
+    };
+    for (const batch of toBatches(run.toolbox, calls)) results.push(...(await runTogether(batch, inOrder)));
     return results;
   });
 }
@@ -49,18 +54,20 @@ async function runTogether<T, R>(items: readonly T[], work: (item: T) => Promise
   return results;
 }
 
+/** Hooks hear of it after those of the calls before it: which of them ends first must not show. */
 async function runTool(
   { toolbox, hooks, signal, view }: ToolRun,
   call: ToolCall,
-  report: RunView['report'],
+  { report, before }: { report: RunView['report']; before: Promise<unknown> },
 ): Promise<ToolMessage> {
   signal.throwIfAborted();
   report({ type: 'tool-started', call });
   const start = performance.now();
   const onProgress = (text: string): void => report({ type: 'tool-progress', call, text });
   const executed = await untilAborted(toolbox.execute(call, { signal, onProgress }), signal);
-  const { result, isError } = await fireAfterTool(hooks, call, executed, view(report));
   const durationMs = Math.round(performance.now() - start);
+  await before;
+  const { result, isError } = await fireAfterTool(hooks, call, executed, view(report));
   report({ type: 'tool-finished', call, isError, result, durationMs });
   return { role: 'tool', toolCallId: call.id, name: call.name, content: JSON.stringify(result), isError };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Hooks } from '../../../src/agent/hooks.ts';
 import { NO_USAGE } from '../../../src/agent/model.ts';
 import { run, typesOf } from './run-loop.ts';
+import { scriptedTools } from './scripted.ts';
 
 const look = { name: 'look' };
 
@@ -83,6 +84,26 @@ describe('hooks', () => {
     ];
     const { messages } = await run([{ calls: [look] }, { text: 'Done.' }], { hooks });
     expect(messages[2]).toMatchObject({ role: 'tool', content: '{"text":"[removed]"}' });
+  });
+
+  test('after tools hear of calls in their order, whichever of them ended first', async () => {
+    const heard: unknown[] = [];
+    const hooks: Hooks[] = [{ afterTool: ({ arguments: { at } }) => void heard.push(at) }];
+    const last = Promise.withResolvers<void>();
+    const { toolbox } = scriptedTools(async ({ arguments: { at } }) => {
+      if (at === 3) last.resolve();
+      await last.promise;
+      if (at !== 3) await new Promise((resolve) => setImmediate(resolve));
+      return { at };
+    });
+    const calls = [1, 2, 3].map((at) => ({ name: 'look', arguments: { at } }));
+    const { events } = await run([{ calls }, { text: 'Done.' }], {
+      hooks,
+      toolbox: { ...toolbox, isParallel: () => true },
+    });
+    expect(heard).toEqual([1, 2, 3]);
+    const finished = events.flatMap((event) => (event.type === 'tool-finished' ? event.result.at : []));
+    expect(finished).toEqual([1, 2, 3]);
   });
 
   test('after the agent may send the answer back, at most three times; the best text survives', async () => {
