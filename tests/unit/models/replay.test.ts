@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type LoopOptions, runLoop } from '../../../src/agent/loop.ts';
+import { createCompaction } from '../../../src/agent/compaction.ts';
+import { createGate } from '../../../src/agent/gate.ts';
+import { runLoop } from '../../../src/agent/loop.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import {
   type Delta,
@@ -14,12 +17,16 @@ import {
   type ModelTurn,
   NO_USAGE,
 } from '../../../src/agent/model.ts';
+import { SUMMARY_HEADINGS } from '../../../src/agent/prompts.ts';
+import { createRepeatGuard } from '../../../src/agent/repeats.ts';
 import { PermanentError } from '../../../src/errors.ts';
+import type { ModelRole } from '../../../src/models/recorded-call.ts';
 import { createRecording, readRecording } from '../../../src/models/recording.ts';
 import { createReplay } from '../../../src/models/replay.ts';
 import { withFallback } from '../../../src/models/with-fallback.ts';
 import { withRecording } from '../../../src/models/with-recording.ts';
 import { withRetry } from '../../../src/models/with-retry.ts';
+import { drain } from '../agent/run-loop.ts';
 import { scriptedTools } from '../agent/scripted.ts';
 import { assistant, requestOf, result, user } from './requests.ts';
 
@@ -156,9 +163,13 @@ describe('a recorded run', () => {
       fc.asyncProperty(fc.array(anyStep, { maxLength: 6 }), async (steps) => {
         number += 1;
         dir = join(folder, `${number}`);
-        const recorded = await runAgent(await recordingOf(scripted(steps)));
-        const { model, assertComplete } = await replayOf();
-        const replayed = await runAgent(model);
+        const recording = await createRecording(dir);
+        const recorded = await runAgent({
+          main: withRecording(scripted(steps), recording, 'main'),
+          side: withRecording(fickle, recording, 'side'),
+        });
+        const { open, assertComplete } = await replayOf();
+        const replayed = await runAgent({ main: open('main'), side: open('side') });
         expect(JSON.stringify(replayed)).toBe(JSON.stringify(recorded));
         assertComplete();
       }),
@@ -363,26 +374,48 @@ function scripted(steps: Step[]): Model {
   };
 }
 
-async function runAgent(model: Model) {
+/** All that takes part in an analysis; the tools run at the same time, and another one is first each time. */
+async function runAgent({ main, side }: Record<ModelRole, Model>) {
   const messages: Message[] = [user('{"iid":7}')];
-  const { toolbox } = scriptedTools(async ({ arguments: args }) => ({ seen: args, ok: true }));
+  const { toolbox } = scriptedTools(async ({ arguments: args }) => {
+    for (let left = Math.random() * 4; left > 0; left -= 1) await new Promise((go) => setImmediate(go));
+    return { seen: args, ok: true };
+  });
   const saved: string[] = [];
-  const options: LoopOptions = {
-    model,
-    toolbox,
+  let files = 0;
+  const compaction = createCompaction({
+    contextLimit: 15_000,
+    ratio: 0.8,
+    side,
+    keepFile: async (name) => {
+      files += 1;
+      return `/tmp/_out/${files}-${name}`;
+    },
+    archive: async (cut) => void saved.push(JSON.stringify(cut)),
+  });
+  const loop = runLoop({
+    model: main,
+    toolbox: { ...toolbox, isParallel: () => true },
     system: 'You are Hummingbird.',
     messages,
     maxIterations: 5,
     contextLimit: 15_000,
     maxOutputTokens: 1_000,
+    compaction,
+    hooks: [createRepeatGuard(), createGate({ judge: side })],
     checkpoint: async (all) => void saved.push(JSON.stringify(all)),
     signal: new AbortController().signal,
-  };
-  const loop = runLoop(options);
-  while (true) {
-    const next = await loop.next();
-    if (!next.done) continue;
-    const { error, ...ended } = next.value;
-    return { messages, saved, ...ended, error: String(error) };
-  }
+  });
+  const { result } = await drain(loop);
+  return { messages, saved, ...result, error: String(result.error) };
 }
+
+/** What it says depends on every letter it is asked. */
+const fickle: Model = {
+  name: 'scripted/side',
+  async generate({ messages }) {
+    const sum = createHash('sha256').update(JSON.stringify(messages)).digest('hex');
+    const text = sum < '8' ? `CONTINUE: ${sum}` : [...SUMMARY_HEADINGS, sum].join('\n');
+    return { message: assistant(text), usage: NO_USAGE, stop: 'end' };
+  },
+};
