@@ -79,18 +79,22 @@ export class ModelError extends Error {
   /**
    * `retry`: the same request may work soon. `switch`: not with this model or key.
    * `too-long`: the conversation does not fit. `stop`: the request itself is wrong.
+   * `no-money`: a limit in USD would be exceeded, so nobody was asked.
    */
-  readonly kind: 'retry' | 'switch' | 'too-long' | 'stop';
+  readonly kind: 'retry' | 'switch' | 'too-long' | 'stop' | 'no-money';
   /** How long the server asked us to wait. */
   readonly retryAfterMs: number | undefined;
+  /** It is certain that the model did not begin, so nobody will bill it. */
+  readonly unbilled: boolean;
 
   constructor(
     kind: ModelError['kind'],
     message: string,
-    options: { cause?: unknown; retryAfterMs?: number } = {},
+    options: { cause?: unknown; retryAfterMs?: number; unbilled?: boolean } = {},
   ) {
     super(message, { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
+    this.unbilled = options.unbilled ?? false;
   }
 }

@@ -133,6 +133,7 @@ export function toError(error: unknown, apiKey: string): ModelError {
       message: status === undefined ? `anthropic: ${text}` : `anthropic answered ${status}: ${text}`,
       cause: error,
       retryAfterMs: fromRetryAfter(error.headers),
+      refusedWith: error.status,
     },
     apiKey,
   );

@@ -33,5 +33,5 @@ function checkCalled(index: number, messages: readonly Message[]): void {
 }
 
 function fail(index: number, what: string): never {
-  throw new ModelError('stop', `The history can not be sent: message ${index} ${what}.`);
+  throw new ModelError('stop', `The history can not be sent: message ${index} ${what}.`, { unbilled: true });
 }

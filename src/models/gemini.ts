@@ -52,6 +52,7 @@ export function createGeminiModel(options: GeminiOptions): Model {
       checkHistory(request);
       const watchdog = createWatchdog(request.signal, silenceMs);
       let secret = '';
+      let hasBegun = false;
       try {
         const pass = await authorize(watchdog.signal);
         secret = pass.secret;
@@ -59,11 +60,12 @@ export function createGeminiModel(options: GeminiOptions): Model {
         const config = { ...toRequest(request, options), httpOptions, abortSignal: watchdog.signal };
         const contents = toMessages(request);
         const chunks = await client.models.generateContentStream({ model, contents, config });
+        hasBegun = true;
         const whole = await readAnswer(watched(chunks, watchdog), (delta) => request.onDelta?.(delta));
         return fromResponse(whole, request.messages);
       } catch (error) {
         watchdog.signal.throwIfAborted();
-        throw toError(error, secret);
+        throw toError(error, { apiKey: secret, hasBegun });
       } finally {
         watchdog.stop();
       }
@@ -154,7 +156,11 @@ export function fromResponse(
   };
 }
 
-export function toError(error: unknown, apiKey: string): ModelError {
+/** The SDK gives an error within an answer a status as well; `hasBegun` tells the two apart. */
+export function toError(
+  error: unknown,
+  { apiKey, hasBegun }: { apiKey: string; hasBegun: boolean },
+): ModelError {
   if (error instanceof ModelError) return error;
   if (!(error instanceof ApiError))
     return toModelError(
@@ -163,7 +169,8 @@ export function toError(error: unknown, apiKey: string): ModelError {
     );
   const { kind, text, retryAfterMs } = fromApiError(error);
   const message = `gemini answered ${error.status}: ${text}`;
-  return toModelError({ kind, message, cause: error, retryAfterMs }, apiKey);
+  const refusedWith = hasBegun ? undefined : error.status;
+  return toModelError({ kind, message, cause: error, retryAfterMs, refusedWith }, apiKey);
 }
 
 /**

@@ -150,6 +150,7 @@ export function toError(error: unknown, apiKey: string): ModelError {
       message: status === undefined ? `openai: ${text}` : `openai answered ${status}: ${text}`,
       cause: error,
       retryAfterMs: fromRetryAfter(error.headers),
+      refusedWith: error.status,
     },
     apiKey,
   );

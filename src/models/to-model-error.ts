@@ -6,17 +6,36 @@ export interface Failure {
   message: string;
   cause: unknown;
   retryAfterMs?: number | undefined;
+  /** The HTTP status of a server that did not begin to answer; an error within an answer has none. */
+  refusedWith?: number | undefined;
+  /** It was never asked. */
+  isUnsent?: boolean;
 }
 
 /** A key itself, or what one looks like. */
 export type Key = string | RegExp;
 
-export function toModelError({ kind, message, cause, retryAfterMs }: Failure, key: Key): ModelError {
+export function toModelError(failure: Failure, key: Key): ModelError {
+  const { kind, message, cause, retryAfterMs, refusedWith, isUnsent = hasNoConnection(cause) } = failure;
   return new ModelError(kind, withoutKey(message, key), {
     cause: copyWithoutKey(cause, key),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    unbilled: refusedWith === undefined ? isUnsent : !GAVE_UP_WAITING.has(refusedWith),
   });
 }
+
+/** Said by whoever stands before the model, which may have worked all the time. */
+const GAVE_UP_WAITING = new Set([408, 502, 504, 524]);
+
+/** There was no connection on which a request could have gone out. */
+function hasNoConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return NO_CONNECTION.test(codeOf(error)) || hasNoConnection(error.cause);
+}
+
+/** Refused, not found, or not trusted. */
+const NO_CONNECTION =
+  /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$|CERT|LEAF_SIGNATURE/;
 
 /** Without a status there was no answer, or only a part of one. */
 export function kindOfStatus(status: number | undefined): ModelError['kind'] {

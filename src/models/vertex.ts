@@ -50,7 +50,9 @@ export function createAuthorize({ apiKey, vertex }: Access): Authorize {
     });
     const secret = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
     if (!secret || secret === 'undefined')
-      throw new ModelError('retry', 'vertex: there was no token in the answer of the token endpoint');
+      throw new ModelError('retry', 'vertex: there was no token in the answer of the token endpoint', {
+        unbilled: true,
+      });
     return { headers: Object.fromEntries(headers), secret };
   };
 }
@@ -93,10 +95,14 @@ function toTokenError(cause: unknown): ModelError {
   const status = statusOf(cause);
   const isTransport = status === undefined && cause instanceof gaxios.GaxiosError;
   const words = status === undefined ? describeError(cause) : `(${status}) ${describeError(cause)}`;
+  const failure = { cause, isUnsent: true };
   if (isTransport || (status !== undefined && kindOfStatus(status) === 'retry'))
-    return toModelError({ kind: 'retry', message: `vertex: no token from Google: ${words}`, cause }, KEYS);
+    return toModelError(
+      { ...failure, kind: 'retry', message: `vertex: no token from Google: ${words}` },
+      KEYS,
+    );
   const message = `vertex: Google credentials do not work: ${words}; see vertex under models in the configuration`;
-  return toModelError({ kind: 'switch', message, cause }, KEYS);
+  return toModelError({ ...failure, kind: 'switch', message }, KEYS);
 }
 
 /** A private key, and the assertion signed with it, which is as good as the key for an hour. */

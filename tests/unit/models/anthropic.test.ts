@@ -298,6 +298,7 @@ describe('an error', () => {
     await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({
       kind,
       message: expect.stringContaining(message),
+      unbilled: false,
     });
   });
 

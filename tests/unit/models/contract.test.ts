@@ -271,6 +271,25 @@ describe.each(adapters)('$name', (adapter) => {
     expect(wire.sent).toHaveLength(2);
   });
 
+  test.each([
+    [429, true],
+    [500, true],
+    [503, true],
+    [529, true],
+    [401, true],
+    [400, true],
+    [413, true],
+    // Whoever waited for the model gave up, and the model may have worked.
+    [408, false],
+    [502, false],
+    [504, false],
+    [524, false],
+  ])('status %i is known to cost nothing: %s', async (status, unbilled) => {
+    wire.mock.on({}, { error: { message: 'it hurts' }, status });
+
+    await expect(create(wire.url).generate(requestOf([user('why?')]))).rejects.toMatchObject({ unbilled });
+  });
+
   test('a conversation that does not fit is too long', async () => {
     wire.reply(failWith(400, errorBody(tooLong)));
 
@@ -291,7 +310,7 @@ describe.each(adapters)('$name', (adapter) => {
 
     const failure = create(wire.url).generate(requestOf([user('why?')]));
 
-    await expect(failure).rejects.toMatchObject({ name: 'ModelError', kind: 'retry' });
+    await expect(failure).rejects.toMatchObject({ name: 'ModelError', kind: 'retry', unbilled: false });
   });
 
   test.each([
@@ -306,7 +325,7 @@ describe.each(adapters)('$name', (adapter) => {
 
     const failure = create(wire.url).generate(requestOf([user('why?')]));
 
-    await expect(failure).rejects.toMatchObject({ name: 'ModelError', kind: 'retry' });
+    await expect(failure).rejects.toMatchObject({ name: 'ModelError', kind: 'retry', unbilled: false });
   });
 
   test('a broken answer is not listened to any longer', async () => {
@@ -376,6 +395,7 @@ describe.each(adapters)('$name', (adapter) => {
     await expect(failure).rejects.toMatchObject({
       kind: 'retry',
       message: expect.stringContaining('ECONNREFUSED'),
+      unbilled: true,
     });
   });
 
@@ -393,6 +413,7 @@ describe.each(adapters)('$name', (adapter) => {
     await expect(failure).rejects.toMatchObject({
       kind: 'retry',
       message: expect.stringContaining('silent'),
+      unbilled: false,
     });
     await closed.promise;
   });
@@ -455,7 +476,7 @@ describe.each(adapters)('$name', (adapter) => {
   test('a broken history is not sent', async () => {
     const failure = create(wire.url).generate(requestOf([user('why?'), assistant('', 'c1')]));
 
-    await expect(failure).rejects.toMatchObject({ kind: 'stop' });
+    await expect(failure).rejects.toMatchObject({ kind: 'stop', unbilled: true });
     expect(wire.sent).toEqual([]);
   });
 });

@@ -173,6 +173,7 @@ describe.each(onVertex)('$name: the token endpoint', ({ create }) => {
     await expect(create(wire.url).generate(ask)).rejects.toMatchObject({
       kind: 'retry',
       message: expect.stringContaining('no token from Google'),
+      unbilled: true,
     });
   });
 
@@ -248,6 +249,7 @@ test('a private key that is none is not told either', async () => {
   expect(error).toMatchObject({
     kind: 'switch',
     message: expect.stringContaining('credentials do not work'),
+    unbilled: true,
   });
   expect(inspect(error, { depth: Number.POSITIVE_INFINITY })).not.toContain(broken.split('\n')[1]);
 });
