@@ -5,12 +5,14 @@ import { ConfigError } from './problem.ts';
 import type { Config } from './schema.ts';
 
 export { defaultConfigText } from './default-config.ts';
+export { findPrice } from './find-price.ts';
 export { configJsonSchema } from './json-schema.ts';
 export { ConfigError, type Problem } from './problem.ts';
 export { matchProject, type Project, type ProjectLimits, projectLimits } from './project-limits.ts';
 export { readBaseUrl } from './read-base-url.ts';
 export { readSecrets, type SecretNeeds, type Secrets } from './read-secrets.ts';
 export type { Config } from './schema.ts';
+export { defaultLimits } from './sections/projects.ts';
 
 export type LoadOptions = { file?: string | undefined; cwd?: string; env?: NodeJS.ProcessEnv };
 

@@ -40,15 +40,19 @@ export function readModelKeys(
   };
 }
 
+/** Of the variable that opens a model; a model that needs none has none. */
+export function variableOf(model: Config['models']['main'][number]): string | undefined {
+  return 'vertex' in model && model.vertex ? model.vertex.credentialsEnv : model.apiKeyEnv;
+}
+
 type Variable = { path: string; name: string; isVertex: boolean };
 
-/** A model that needs none has none. */
 function variablesOf(models: Config['models'], chain: 'main' | 'side'): Variable[] {
   return models[chain].flatMap((model, index) => {
-    const vertex = 'vertex' in model ? model.vertex : undefined;
-    const name = vertex ? vertex.credentialsEnv : model.apiKeyEnv;
-    const path = `models.${chain}[${index}].${vertex ? 'vertex.credentialsEnv' : 'apiKeyEnv'}`;
-    return name === undefined ? [] : [{ path, name, isVertex: vertex !== undefined }];
+    const isVertex = 'vertex' in model && model.vertex !== undefined;
+    const name = variableOf(model);
+    const path = `models.${chain}[${index}].${isVertex ? 'vertex.credentialsEnv' : 'apiKeyEnv'}`;
+    return name === undefined ? [] : [{ path, name, isVertex }];
   });
 }
 

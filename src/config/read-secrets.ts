@@ -1,3 +1,4 @@
+import { checkPrices } from './find-price.ts';
 import { ConfigError, type Problem } from './problem.ts';
 import { type ModelKeys, readModelKeys } from './read-model-keys.ts';
 import { readWebhookSecrets } from './read-webhook-secrets.ts';
@@ -57,7 +58,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     ...(needs.gitlabWrite ? checkGitlabToken(config, secrets, 'write') : []),
     ...(needs.webhook ? webhook.problems : []),
     ...checkQueueUrl(config, secrets),
-    ...(needs.models ? models.problems : []),
+    ...(needs.models ? [...models.problems, ...checkPrices(config, read)] : []),
     ...(needs.sources ? checkSourceTokens(config, secrets) : []),
   ];
   if (problems.length > 0) throw new ConfigError('The environment', problems);

@@ -136,7 +136,7 @@ function toConfig(
     apiKeyEnv: 'MODEL_KEY',
   }));
   const base: Record<string, Record<string, unknown>> = {
-    models: { main: chain },
+    models: { main: chain, prices: { [MODELS.openai]: { input: 0, output: 0 } } },
     store: { kind: 'folder', dir: join(folder, 'sessions') },
     gitlab: { url: gitlabUrl, maxRequestsPerMinute: 6_000 },
     server: { port: 0 },

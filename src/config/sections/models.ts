@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultPrices } from '../default-prices.ts';
 import { envName, httpUrl, matching, nonEmpty, sound } from '../values.ts';
 
 const shared = {
@@ -55,6 +56,23 @@ const openai = z
     when: sound('baseUrl', 'apiKeyEnv'),
   });
 
+const price = z
+  .strictObject({
+    input: usd().describe('Input that was not cached'),
+    output: usd().describe('Output, thinking included'),
+    cacheRead: usd().optional().describe('Input that was read from the cache; as input if left out'),
+    cacheWrite: usd()
+      .optional()
+      .describe('Input that was written to it; a quarter more than input if left out'),
+  })
+  .transform(({ input, output, cacheRead = input, cacheWrite = 1.25 * input }) => ({
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+  }))
+  .describe('USD per million tokens');
+
 export const models = z
   .strictObject({
     main: chain()
@@ -66,6 +84,13 @@ export const models = z
     side: chain()
       .prefault([{ provider: 'gemini', model: 'gemini-3.8-flash' }])
       .describe('Models of side calls such as summaries, tried in this order'),
+    prices: z
+      .record(nonEmpty(), price)
+      .prefault({})
+      .transform((own) => ({ ...defaultPrices, ...own }))
+      .describe(
+        'What models cost, by model or provider/model; the usual ones are built in. On Vertex AI, a tenth is added outside of global',
+      ),
   })
   .prefault({})
   .describe('Chains of models');
@@ -90,4 +115,8 @@ function onVertexToo<Provider extends z.ZodLiteral>(provider: Provider, usualEnv
       when: sound('apiKeyEnv'),
     })
     .overwrite((model) => (model.vertex ? model : { ...model, apiKeyEnv: model.apiKeyEnv ?? usualEnv }));
+}
+
+function usd() {
+  return z.number().min(0).max(1_000_000);
 }

@@ -8,6 +8,8 @@ const limits = z.strictObject({
   usdPerDay: usd().default(50).describe('Model cost of the project in a day, in US dollars'),
 });
 
+export const defaultLimits = limits.parse({});
+
 export const projects = projectMap(limits.describe('Limits of the projects that match the pattern'))
   .refine((map) => Object.keys(map).length > 0, {
     message: 'no project is allowed, so nothing would ever be done',

@@ -55,6 +55,14 @@ models: { main: [{ provider: anthropic, model: x, vertex: { project: my-project,
   models.main[0].vertex.location: is not a location of Vertex AI. Fix: write global, us, eu or a region such as europe-west1.
 models: { main: [{ provider: openai, model: x, apiKeyEnv: KEY, vertex: {} }] }
   models.main[0].vertex: is not a known key. Fix: remove it; known here: provider, apiKeyEnv, model, baseUrl, maxOutputTokens, thinking.
+models: { prices: { qwen3: { input: -1, output: 0 } } }
+  models.prices.qwen3.input: -1 is too small. Fix: write a number from 0 to 1000000.
+models: { prices: { qwen3: { input: 1 } } }
+  models.prices.qwen3.output: is missing. Fix: add it: Output, thinking included.
+models: { prices: { qwen3: { input: 1, output: 1, cachRead: 1 } } }
+  models.prices.qwen3.cachRead: is not a known key. Fix: did you mean cacheRead?
+models: { prices: { qwen3: 2 } }
+  models.prices.qwen3: must be a map of keys and values, not a number. Fix: write a map of keys and values.
 gitlab: { ignoreUsers: [true] }
   gitlab.ignoreUsers[0]: must be a whole number of at least 1 or a text, not a boolean. Fix: write a whole number of at least 1 or a text.
 gitlab: { ignoreUsers: ["@bot"] }

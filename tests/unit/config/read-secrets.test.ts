@@ -149,6 +149,7 @@ describe('model keys', () => {
     - { provider: openai, model: b, apiKeyEnv: OPENAI_API_KEY }
   side:
     - { provider: openai, model: c, baseUrl: "http://localhost:11434/v1" }
+  prices: { a: &free { input: 0, output: 0 }, b: *free, c: *free }
 `);
 
   it('may be missing where a chain has another model, with a warning', () => {
@@ -179,7 +180,7 @@ describe('model keys', () => {
 describe('models on Vertex AI', () => {
   const vertex = (more = '') => `{ project: my-project, location: global ${more} }`;
   const named = load(
-    `models: { main: [{ provider: gemini, model: g, vertex: ${vertex(', credentialsEnv: ACCOUNT')} }] }`,
+    `models: { main: [{ provider: gemini, model: gemini-2.5-pro, vertex: ${vertex(', credentialsEnv: ACCOUNT')} }] }`,
   );
   const account = {
     email: 'hummingbird@my-project.iam.gserviceaccount.com',
@@ -192,7 +193,9 @@ describe('models on Vertex AI', () => {
   const read = (value: string) => readSecrets(named, { models: true }, { ACCOUNT: value });
 
   it('need no key where the default credentials of Google are used', () => {
-    const custom = load(`models: { main: [{ provider: anthropic, model: a, vertex: ${vertex()} }] }`);
+    const custom = load(
+      `models: { main: [{ provider: anthropic, model: claude-opus-5, vertex: ${vertex()} }] }`,
+    );
 
     expect(custom.models.main[0]?.apiKeyEnv).toBeUndefined();
     expect(readSecrets(custom, { models: true }, {})).toMatchObject({ warnings: [], modelKeys: new Map() });
