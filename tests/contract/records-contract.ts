@@ -3,6 +3,7 @@ import type { Run } from '../../src/records/records.ts';
 import { LeaseLostError } from '../../src/records/records.ts';
 import { type Backend, titleOf } from '../services/backends.ts';
 import { type Opened, openAll } from '../services/open-backend.ts';
+import { costsContract } from './costs-contract.ts';
 
 const HOUR = 3_600_000;
 
@@ -90,43 +91,7 @@ export function recordsContract(backend: Backend): void {
       });
     });
 
-    describe('costs', () => {
-      const scopes = (run: string) => [
-        { name: `run-${run}`, capMicroUsd: 1_000 },
-        { name: 'mr-1', capMicroUsd: 2_500 },
-      ];
-
-      test('fifty reservations at once never exceed the tightest cap, and all or nothing is taken', async () => {
-        const { costs } = opened.records;
-        const outcomes = await Promise.all(
-          Array.from({ length: 50 }, (_, index) =>
-            costs.reserve({ id: `r-${index}`, microUsd: 300, scopes: scopes(`${index % 5}`) }),
-          ),
-        );
-        expect(outcomes.filter((outcome) => outcome.granted)).toHaveLength(8);
-        expect(await costs.used('mr-1')).toBe(2_400);
-        const perRun = await Promise.all([0, 1, 2, 3, 4].map((run) => costs.used(`run-${run}`)));
-        expect(perRun.reduce((sum, used) => sum + used, 0)).toBe(2_400);
-      });
-
-      test('a refusal names the scope that is full', async () => {
-        expect(
-          await opened.records.costs.reserve({ id: 'big', microUsd: 1_500, scopes: scopes('big') }),
-        ).toEqual({ granted: false, scope: 'run-big', capMicroUsd: 1_000, usedMicroUsd: 0 });
-      });
-
-      test('settling replaces the reserved amount once; reserving the same id again changes nothing', async () => {
-        const { costs } = opened.records;
-        const reservation = { id: 'once', microUsd: 700, scopes: [{ name: 'day', capMicroUsd: 1_000 }] };
-        await costs.reserve(reservation);
-        expect(await costs.reserve(reservation)).toEqual({ granted: true });
-        expect(await costs.used('day')).toBe(700);
-        await costs.settle('once', 200);
-        await costs.settle('once', 200);
-        expect(await costs.used('day')).toBe(200);
-        await expect(costs.settle('never', 1)).rejects.toThrow("nothing was reserved as 'never'");
-      });
-    });
+    costsContract(() => opened.records.costs);
 
     describe('leases', () => {
       test('a lock is held by one, known by name, and free after release', async () => {
