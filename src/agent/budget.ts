@@ -32,8 +32,8 @@ export interface TurnPlan {
 /** What the next turn may do and is told, from what was used so far. */
 export function planTurn(limits: Limits, used: Used): TurnPlan {
   const last = findLimit(limits, used);
-  if (last) return { last, warnings: ['final-turn'], words: [FINAL_TURN_WARNING] };
-  const plan: TurnPlan = { last, warnings: [], words: [] };
+  const plan: TurnPlan = { last: null, warnings: [], words: [] };
+  if (last) return makeLast(plan, last);
   if (used.iteration >= SOFT * limits.maxIterations) {
     plan.warnings.push('iterations');
     plan.words.push(ITERATION_WARNING);
@@ -43,6 +43,15 @@ export function planTurn(limits: Limits, used: Used): TurnPlan {
     plan.words.push(CONTEXT_WARNING);
   }
   return plan;
+}
+
+export const NO_MONEY_LEFT: LastTurn = {
+  ending: 'money',
+  reason: 'there was money for one more answer only',
+};
+
+export function makeLast(plan: TurnPlan, last: LastTurn): TurnPlan {
+  return Object.assign(plan, { last, warnings: ['final-turn'], words: [FINAL_TURN_WARNING] });
 }
 
 function findLimit({ maxIterations, contextLimit, maxDurationMs }: Limits, used: Used): LastTurn | null {

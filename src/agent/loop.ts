@@ -1,5 +1,5 @@
 // Ask the model, run its tools, save, until there is an answer.
-import { type LastTurn, type Limits, planTurn, type TurnPlan } from './budget.ts';
+import { type LastTurn, type Limits, makeLast, NO_MONEY_LEFT, planTurn, type TurnPlan } from './budget.ts';
 import type { Compaction } from './compaction.ts';
 import type { AgentEvent, Ending } from './events.ts';
 import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks } from './hooks.ts';
@@ -113,6 +113,7 @@ async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
 async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
   run.iteration += 1;
   const plan = planTurn(run.limits, run.used());
+  if (!plan.last && (await run.model.canGoOn?.(run.request())) === false) makeLast(plan, NO_MONEY_LEFT);
   yield { type: 'turn-started', iteration: run.iteration, maxIterations: run.limits.maxIterations };
   for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
   plan.words.push(...run.words.splice(0));
@@ -221,5 +222,8 @@ function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason
 function endBroken(run: Run, error: unknown): LoopResult {
   const message = error instanceof Error ? error.message : String(error);
   if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
+  // For this turn nobody was asked.
+  if (error instanceof ModelError && error.kind === 'no-money')
+    return end({ ...run, iteration: run.iteration - 1 }, 'money', message);
   return { ...end(run, error instanceof ModelError ? 'model-error' : 'unexpected-error', message), error };
 }

@@ -6,6 +6,8 @@ export interface Model {
   readonly name: string;
   /** One turn. Throws `ModelError`, or the signal's reason when aborted. */
   generate(request: ModelRequest): Promise<ModelTurn>;
+  /** Whether, after this request, there is money for another one; left out when nobody counts. */
+  canGoOn?(request: ModelRequest): Promise<boolean>;
 }
 
 export interface ModelRequest {

@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import { createCompaction } from '../agent/compaction.ts';
 import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
+import type { Ledger } from '../agent/ledger.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
 import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
-import { type Model, NO_USAGE } from '../agent/model.ts';
+import { addUsage, type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
@@ -14,6 +15,7 @@ import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { Session, SessionMeta, SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
+import type { ModelRun } from './ledger.ts';
 import { composeNote } from './note-text.ts';
 import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
@@ -45,10 +47,11 @@ export interface WorkflowText {
 }
 
 export interface InvestigationDependencies {
+  openLedger: (run: ModelRun) => Ledger;
   /** New for each run: a model remembers what of the conversation was cached, and to whom it fell back. */
-  openModel: (run: ModelRun) => Model;
+  openModel: (ledger: Ledger) => Model;
   /** For summaries and judgements; null when none can be used. */
-  openSideModel: (run: ModelRun) => Model | null;
+  openSideModel: (ledger: Ledger) => Model | null;
   store: SessionStore;
   sandboxes: SandboxProvider;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
@@ -56,18 +59,12 @@ export interface InvestigationDependencies {
   now: () => number;
 }
 
-/** On whose account the model is asked. */
-export interface ModelRun {
-  runId: string;
-  project: ProjectRef;
-  mrIid: number;
-}
-
 export interface Findings extends LoopResult {
   /** What is to be published. */
   note: string;
   /** By an earlier run, whose note this is: nobody was asked now. */
   answeredBefore: boolean;
+  costMicroUsd: number;
 }
 
 export async function investigate(
@@ -87,9 +84,9 @@ export async function investigate(
   try {
     await restoreFiles({ sandbox, session, messages, noteId, log });
     const toolbox = deps.createToolbox(sandbox, mr);
+    const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
     await store.saveContext(sessionId, { version: 1, messages });
-    const run = { runId, project, mrIid: mr.iid };
-    const side = deps.openSideModel(run);
+    const side = deps.openSideModel(ledger);
     const compaction = createCompaction({
       contextLimit: workflow.contextLimit,
       ratio: workflow.compactAt,
@@ -99,7 +96,7 @@ export async function investigate(
     });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
-      model: deps.openModel(run),
+      model: deps.openModel(ledger),
       toolbox,
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
@@ -120,16 +117,23 @@ export async function investigate(
       loop,
       async (event) => {
         if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
-        await store.appendTranscript(sessionId, { at: new Date(deps.now()).toISOString(), ...event });
+        const spent = 'usage' in event && { spentMicroUsd: ledger.spentMicroUsd() };
+        await store.appendTranscript(sessionId, {
+          at: new Date(deps.now()).toISOString(),
+          ...event,
+          ...spent,
+        });
         onEvent(event);
       },
       log,
     );
     await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
+    const costMicroUsd = ledger.spentMicroUsd();
     const findings = {
       ...result,
-      note: composeNote({ ...result, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      costMicroUsd,
+      note: composeNote({ ...result, costMicroUsd, sessionId, isSessionLost, gaps: toolbox.gaps() }),
       answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);
@@ -156,6 +160,7 @@ function alreadyAnswered({ content, published = content }: AssistantMessage): Fi
     ending: 'answered',
     reason,
     usage: NO_USAGE,
+    costMicroUsd: 0,
     iterations: 0,
     models: [],
   };
@@ -194,5 +199,7 @@ function toMeta(
     updatedAt,
     ending: findings.ending,
     runs: (session?.meta?.runs ?? 0) + 1,
+    usage: addUsage(session?.meta?.usage ?? NO_USAGE, findings.usage),
+    costMicroUsd: (session?.meta?.costMicroUsd ?? 0) + findings.costMicroUsd,
   };
 }

@@ -1,5 +1,6 @@
 import type { Ending } from '../agent/events.ts';
 import { contextTokens, type Usage } from '../agent/model.ts';
+import { toUsd } from './ledger.ts';
 
 export interface NoteFacts {
   text: string;
@@ -8,6 +9,7 @@ export interface NoteFacts {
   /** Who answered, in that order. */
   models: readonly string[];
   usage: Usage;
+  costMicroUsd: number;
   iterations: number;
   sessionId: string;
   /** The earlier conversation could not be found. */
@@ -21,6 +23,7 @@ const MAX_GAPS = 5;
 const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
   iterations: 'This analysis used up its turns; what follows is the best answer so far.',
   context: 'This analysis grew too long; what follows is the best answer so far.',
+  money: 'This analysis used up its money; what follows is the best answer so far.',
   empty: 'The model stopped answering; what follows is all there is.',
   'model-error': 'The model could not be used to the end; what follows is all there is.',
   'unexpected-error': 'This analysis broke off because of an internal error; what follows is all there is.',
@@ -46,13 +49,14 @@ function toGapNotice(gaps: readonly string[]): string {
   return `Not everything could be read: ${named.join(', ')}${more}.`;
 }
 
-function toFooter({ models, iterations, usage, sessionId }: NoteFacts): string {
+function toFooter({ models, iterations, usage, costMicroUsd, sessionId }: NoteFacts): string {
   const tokens = contextTokens(usage) + usage.outputTokens;
   return [
     'Hummingbird',
     ...(models.length > 0 ? [models.join(' → ')] : []),
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${Math.round(tokens / 1_000)}k tokens`,
+    toUsd(costMicroUsd),
     `session ${sessionId.slice(0, 8)}`,
     'reply to this note to ask further',
   ].join(' · ');

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 import { PermanentError } from '../errors.ts';
 import { type JobContext, NotYet, StopRequest } from '../queue/queue.ts';
-import type { Records, Run } from '../records/records.ts';
+import type { Records, Run, RunUsage } from '../records/records.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import { toRunScope } from './ledger.ts';
 
 /** How a run ended: a word for counting, a sentence for people. */
 export interface RunEnding {
   ending: string;
   reason: string;
+  /** If a model was asked at all. */
+  usage?: RunUsage;
 }
 
 export type OnMergeRequest = (mr: MergeRequest, sessionId: string) => Promise<void>;
@@ -22,21 +25,24 @@ export async function recordRun(
   let run = toRun(context, now());
   await records.runs.save(run);
   log.info({ attempt: context.attempt }, 'job started');
-  const end = async (ending: string, reason: string): Promise<void> => {
-    await records.runs.save({ ...run, state: 'ended', ending, reason, endedAt: now() });
-    log.info({ ending, reason }, 'job ended');
+  const end = async ({ ending, reason, usage }: RunEnding): Promise<void> => {
+    const costMicroUsd = await records.costs.used(toRunScope(context.id));
+    const facts = { ending, reason, usage: usage ?? null, costMicroUsd };
+    await records.runs.save({ ...run, ...facts, state: 'ended', endedAt: now() });
+    log.info(facts, 'job ended');
   };
   try {
-    const { ending, reason } = await work(async (mr, sessionId) => {
+    const ending = await work(async (mr, sessionId) => {
       run = { ...run, mrIid: mr.iid, sha: mr.sha, sessionId };
       await records.runs.save(run);
     });
-    await end(ending, reason);
+    await end(ending);
   } catch (error) {
     const stop = context.signal.reason;
-    if (stop instanceof StopRequest && stop.kind === 'cancelled') await end('cancelled', stop.message);
+    if (stop instanceof StopRequest && stop.kind === 'cancelled')
+      await end({ ending: 'cancelled', reason: stop.message });
     else if (error instanceof PermanentError || (context.isLastAttempt && !(error instanceof NotYet)))
-      await end('failed', String(error));
+      await end({ ending: 'failed', reason: String(error) });
     throw error;
   }
 }
@@ -57,5 +63,7 @@ function toRun({ id, job, attempt }: JobContext, now: number): Run {
     attempt,
     startedAt: now,
     endedAt: null,
+    usage: null,
+    costMicroUsd: null,
   };
 }

@@ -81,7 +81,7 @@ async function analyze(
     // An earlier analysis says more than an ending without a word.
     const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
     await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, onlyIfNone, signal });
-    return { ending: findings.ending, reason: findings.reason };
+    return { ending: findings.ending, reason: findings.reason, usage: findings.usage };
   });
 }
 
@@ -127,7 +127,7 @@ async function answer(
     });
     const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
     await deps.notes.ensureReply({ ...reply, resolve: deps.resolveThreads });
-    return { ending: findings.ending, reason: findings.reason };
+    return { ending: findings.ending, reason: findings.reason, usage: findings.usage };
   });
 }
 

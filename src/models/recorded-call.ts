@@ -8,6 +8,8 @@ export interface RecordedCall {
   model: string;
   request: AskedRequest;
   events: ModelEvent[];
+  /** Of all its tries. */
+  costMicroUsd: number;
   answer: RecordedAnswer;
 }
 
@@ -24,6 +26,7 @@ export const callSchema = z.looseObject({
   model: z.string(),
   request: z.looseObject({}),
   events: z.array(z.looseObject({ type: z.enum(['retry', 'fallback']) })),
+  costMicroUsd: z.number().min(0),
   answer: z.union([
     z.looseObject({
       turn: z.looseObject({
@@ -45,7 +48,7 @@ export const callSchema = z.looseObject({
     }),
     z.looseObject({
       error: z.looseObject({
-        kind: z.enum(['retry', 'switch', 'too-long', 'stop']),
+        kind: z.enum(['retry', 'switch', 'too-long', 'no-money', 'stop']),
         message: z.string(),
         retryAfterMs: z.number().optional(),
       }),

@@ -1,3 +1,4 @@
+import type { Ledger } from '../agent/ledger.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
 import { PermanentError } from '../errors.ts';
 import { toAskedRequest } from './asked-request.ts';
@@ -7,7 +8,7 @@ import type { Recording } from './recording.ts';
 
 export interface Replay {
   /** Answers what was recorded for this role, as long as the calls of all roles come as they came then. */
-  open(role: ModelRole): Model;
+  open(role: ModelRole, ledger: Ledger): Model;
   /** Throws unless every call was made again, as it was recorded. */
   assertComplete(): void;
 }
@@ -31,16 +32,20 @@ export function createReplay({ dir, calls }: Omit<Recording, 'startedAtMs'>): Re
   }
 
   return {
-    open(role) {
+    open(role, ledger) {
       let name = calls.find((call) => call.role === role)?.model ?? role;
       return {
         get name() {
           return name;
         },
+        // The money was what it was then.
+        canGoOn: async () => calls[answered]?.request.toolsDisabled !== true,
         async generate(request) {
           request.signal.throwIfAborted();
-          const { events, answer, model } = take(role, request);
+          const { events, answer, model, costMicroUsd } = take(role, request);
           name = model;
+          const settle = await ledger.reserve(costMicroUsd);
+          await settle(costMicroUsd);
           for (const event of events) request.onEvent?.(event);
           const turn = toTurn(answer);
           if (turn.message.content !== '') request.onDelta?.({ kind: 'text', text: turn.message.content });

@@ -11,6 +11,7 @@ export function withFallback(models: readonly Model[]): Model {
     get name() {
       return current.name;
     },
+    canGoOn: async (request) => (await current.canGoOn?.(request)) ?? true,
     async generate(request: ModelRequest) {
       while (true) {
         try {

@@ -1,18 +1,37 @@
+import type { Ledger } from '../agent/ledger.ts';
 import { type Model, ModelError, type ModelEvent } from '../agent/model.ts';
 import { toAskedRequest } from './asked-request.ts';
 import type { ModelRole, RecordedAnswer } from './recorded-call.ts';
 import type { NewRecording } from './recording.ts';
 
 /** The same model, with every call written down before its answer is passed on. One that was aborted is not. */
-export function withRecording(model: Model, { save }: Pick<NewRecording, 'save'>, role: ModelRole): Model {
+export function withRecording(
+  model: Model,
+  {
+    save,
+    role,
+    ledger,
+  }: Pick<NewRecording, 'save'> & { role: ModelRole; ledger: Pick<Ledger, 'spentMicroUsd'> },
+): Model {
   return {
     get name() {
       return model.name;
     },
+    ...(model.canGoOn && { canGoOn: model.canGoOn }),
     async generate(request) {
       const events: ModelEvent[] = [];
-      const keep = (answer: RecordedAnswer): Promise<void> =>
-        save({ role, model: model.name, request: toAskedRequest(request), events, answer });
+      const spentBefore = ledger.spentMicroUsd();
+      const keep = (answer: RecordedAnswer): Promise<void> => {
+        const costMicroUsd = ledger.spentMicroUsd() - spentBefore;
+        return save({
+          role,
+          model: model.name,
+          request: toAskedRequest(request),
+          events,
+          costMicroUsd,
+          answer,
+        });
+      };
       const onEvent = (event: ModelEvent): void => {
         events.push(event);
         request.onEvent?.(event);

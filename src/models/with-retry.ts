@@ -18,6 +18,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
     get name() {
       return model.name;
     },
+    ...(model.canGoOn && { canGoOn: model.canGoOn }),
     async generate(request: ModelRequest) {
       for (let attempt = 1; ; attempt += 1) {
         try {

@@ -39,6 +39,17 @@ export interface Run {
   attempt: number;
   startedAt: number;
   endedAt: number | null;
+  /** Tokens as billed, of the last try; null until it has ended. */
+  usage: RunUsage | null;
+  /** All tries together; null until it has ended. */
+  costMicroUsd: number | null;
+}
+
+export interface RunUsage {
+  inputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
 }
 
 export interface Runs {

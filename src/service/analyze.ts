@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
-import { type Config, readSecrets, type Secrets } from '../config/config.ts';
+import { type Config, defaultLimits, projectLimits, readSecrets, type Secrets } from '../config/config.ts';
 import { type Findings, investigate } from '../jobs/investigate.ts';
+import { type ModelRun, openLedger } from '../jobs/ledger.ts';
 import { toSessionId } from '../jobs/session-id.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
+import { createMemoryCosts } from '../records/memory-costs.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
@@ -67,7 +69,11 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const runId = `analyze-${randomUUID()}`;
     const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
     if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
-    const findings = await investigate(investigator, subject, { signal, onEvent });
+    // Nobody shares a laptop's records, so only the limit of the run itself can be kept.
+    const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
+    const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
+    const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
+    const findings = await investigate(deps, subject, { signal, onEvent });
     signal.throwIfAborted();
     arrangement.assertComplete();
     if (secrets.gitlabWriteToken && post)

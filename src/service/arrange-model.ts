@@ -56,10 +56,10 @@ export async function arrangeModel(
 
 function recorded({ openModel, openSideModel }: OpenModels, recording: NewRecording): OpenModels {
   return {
-    openModel: (run) => withRecording(openModel(run), recording, 'main'),
-    openSideModel(run) {
-      const side = openSideModel(run);
-      return side && withRecording(side, recording, 'side');
+    openModel: (ledger) => withRecording(openModel(ledger), { ...recording, role: 'main', ledger }),
+    openSideModel(ledger) {
+      const side = openSideModel(ledger);
+      return side && withRecording(side, { ...recording, role: 'side', ledger });
     },
   };
 }
@@ -75,7 +75,10 @@ async function arrangeReplay(config: Config, dir: string): Promise<ModelArrangem
     needsKeys: false,
     isFresh: true,
     stillAtMs: recording.startedAtMs,
-    arrangeModels: () => ({ openModel: () => open('main'), openSideModel: () => open('side') }),
+    arrangeModels: () => ({
+      openModel: (ledger) => open('main', ledger),
+      openSideModel: (ledger) => open('side', ledger),
+    }),
     assertComplete,
     close: () => rm(sessions, { recursive: true }),
   };

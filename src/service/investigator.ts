@@ -28,10 +28,11 @@ export interface InvestigatorOptions extends ChainOptions {
 
 export type OpenModels = Pick<InvestigationDependencies, 'openModel' | 'openSideModel'>;
 
-/** Everything an investigation needs, as the configuration asks for it; what is not there is an error now. */
-export async function createInvestigator(
-  options: InvestigatorOptions,
-): Promise<InvestigationDependencies & { workflow: Workflow }> {
+/** All but the money, which depends on who else spends it. */
+export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & { workflow: Workflow };
+
+/** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
+export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
   const { config, reader, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
@@ -56,11 +57,11 @@ export async function createInvestigator(
 
 function openConfigured(options: InvestigatorOptions, { name, model }: Workflow): OpenModels {
   const chain = usableModels(options, { name, model: options.model ?? model });
-  const sideChain = withKeys(options.config.models.side, options.secrets);
+  const sideChain = withKeys(options.config.models.side, options);
   return {
-    openModel: () => openChain(chain),
+    openModel: (ledger) => openChain(chain, ledger),
     // Without a model of their own, side calls go to the main chain.
-    openSideModel: () => openChain(sideChain.length > 0 ? sideChain : chain),
+    openSideModel: (ledger) => openChain(sideChain.length > 0 ? sideChain : chain, ledger),
   };
 }
 

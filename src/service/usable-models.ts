@@ -1,7 +1,8 @@
-import type { Config, Secrets } from '../config/config.ts';
+import { type Config, findPrice, type Secrets } from '../config/config.ts';
 import type { Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { ModelSpec } from '../models/create-model.ts';
+import type { PricedModel } from '../models/open-chain.ts';
 
 export interface ChainOptions {
   config: Config;
@@ -10,14 +11,15 @@ export interface ChainOptions {
 
 /** Those of the main chain that have what they need; the one the workflow asks for goes first. */
 export function usableModels(
-  { config, secrets }: ChainOptions,
+  options: ChainOptions,
   { name, model: wanted }: Pick<Workflow, 'name' | 'model'>,
-): ModelSpec[] {
+): PricedModel[] {
+  const { config } = options;
   const isWanted = ({ model }: { model: string }): boolean => model === wanted;
   if (wanted !== null && !config.models.main.some(isWanted))
     throw new PermanentError(`workflow ${name} asks for ${wanted}, which is not among models.main`);
   const chain = [...config.models.main].sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)));
-  const usable = withKeys(chain, secrets);
+  const usable = withKeys(chain, options);
   if (usable.length === 0)
     throw new PermanentError(
       `the key of ${chain.map(({ model }) => model).join(', ')} is not in the environment`,
@@ -26,8 +28,14 @@ export function usableModels(
 }
 
 /** Those of a chain that have what they need. */
-export function withKeys(chain: readonly ModelConfig[], secrets: ChainOptions['secrets']): ModelSpec[] {
-  return chain.flatMap((one) => toSpec(one, secrets) ?? []);
+export function withKeys(chain: readonly ModelConfig[], { config, secrets }: ChainOptions): PricedModel[] {
+  return chain.flatMap((one) => {
+    const spec = toSpec(one, secrets);
+    if (!spec) return [];
+    const price = findPrice(config.models, one);
+    if (!price) throw new PermanentError(`models.prices: there is no price for ${one.provider}/${one.model}`);
+    return [{ ...spec, price }];
+  });
 }
 
 type ModelConfig = Config['models']['main'][number];

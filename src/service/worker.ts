@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { projectLimits } from '../config/config.ts';
+import { defaultLimits, projectLimits } from '../config/config.ts';
+import { openLedger } from '../jobs/ledger.ts';
 import { createRunJob } from '../jobs/run-job.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
@@ -31,6 +32,10 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   const working = backend.whenConnected(({ queue, records }) => {
     const runJob = createRunJob({
       ...investigator,
+      openLedger: (run) => {
+        const caps = projectLimits(config, run.project) ?? defaultLimits;
+        return openLedger({ costs: records.costs, run, caps, log, now });
+      },
       mergeRequests: createMergeRequests(reader),
       reactions: createReactions(agent.client, agent.account),
       notes: createNotes({ client: agent.client, agent: agent.account, markers }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_USAGE } from '../agent/model.ts';
 import type { SessionContext, SessionMeta } from './session-store.ts';
 
 // Loose: what another release of the same version adds is kept when the session is saved again.
@@ -51,6 +52,15 @@ export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
   updatedAt: z.string(),
   ending: z.string().nullable(),
   runs: z.number(),
+  usage: z
+    .looseObject({
+      inputTokens: z.number(),
+      cacheReadTokens: z.number(),
+      cacheWriteTokens: z.number(),
+      outputTokens: z.number(),
+    })
+    .default({ ...NO_USAGE }),
+  costMicroUsd: z.number().default(0),
 });
 
 /** Read before anything else: what a newer version wrote may have any other shape. */

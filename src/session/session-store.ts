@@ -1,6 +1,7 @@
 // The port of what outlives a run: the conversation, the sandbox's files, and what happened.
 import type { Readable } from 'node:stream';
 import type { Message } from '../agent/messages.ts';
+import type { Usage } from '../agent/model.ts';
 
 export interface SessionStore {
   /** Null when there is no such session. Throws `SessionCorruptError` when it can not be read. */
@@ -52,6 +53,9 @@ export interface SessionMeta {
   ending: string | null;
   /** Runs so far, replies included. */
   runs: number;
+  /** All runs together. */
+  usage: Usage;
+  costMicroUsd: number;
 }
 
 /** The session is there but can not be used: broken, or written by a newer version. */

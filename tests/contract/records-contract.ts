@@ -200,6 +200,8 @@ function aRun(run: Partial<Run>): Run {
     attempt: 1,
     startedAt: 0,
     endedAt: null,
+    usage: null,
+    costMicroUsd: null,
     ...run,
   };
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/agent/messages.ts';
+import { NO_USAGE } from '../../src/agent/model.ts';
 import { PermanentError } from '../../src/errors.ts';
 import {
   type Session,
@@ -217,6 +218,15 @@ export function sessionContract(backend: SessionBackend): void {
       expect(await store.load(ID)).toBeNull();
     });
 
+    test('meta from before costs were kept has cost nothing', async () => {
+      const { store, write } = await open();
+      await store.saveContext(ID, context());
+      const { usage: _usage, costMicroUsd: _cost, ...old } = meta();
+      await write(ID, 'meta.json', JSON.stringify(old));
+      const session = await loaded(store);
+      expect(session.meta).toEqual({ ...old, usage: NO_USAGE, costMicroUsd: 0 });
+    });
+
     test('what a later release adds to a message or to meta is kept', async () => {
       const { store, write } = await open();
       await write(
@@ -325,5 +335,7 @@ function meta(): SessionMeta {
     updatedAt: '2026-01-02T00:00:00.000Z',
     ending: null,
     runs: 1,
+    usage: { inputTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 3, outputTokens: 4 },
+    costMicroUsd: 5,
   };
 }

@@ -229,6 +229,23 @@ describe('analyze', () => {
     60_000,
   );
 
+  test('keeps the limit of a run, whatever was spent before', async () => {
+    scene = await createScene({
+      backend: await pglite.create(),
+      config: { projects: { 'shop/**': { usdPerRun: 0.5, usdPerMr: 0.01, usdPerDay: 0.01 } } },
+    });
+    const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
+    scene.model.script = () => ({
+      text: 'Let me see.',
+      calls: [{ name: 'gitlab_get_mr_details' }],
+      inputTokens: 100_000,
+    });
+    const { code, stdout } = await hummingbird(['analyze', url, '--config', scene.file], scene.env);
+    expect(stdout).toMatch(/used up its money.*the limit of \$0\.50 for a run/);
+    expect(stdout).toContain('Let me see.');
+    expect(code).toBe(1);
+  }, 60_000);
+
   test('needs no write token to look, and says what is wrong with an address', async () => {
     scene = await createScene({ backend: await pglite.create() });
     const { GITLAB_WRITE_TOKEN: _token, ...env } = scene.env;

@@ -7,6 +7,8 @@ export interface ScriptedAnswer {
   calls?: { name: string; arguments?: Record<string, unknown> }[];
   /** Answer with this HTTP status instead. */
   status?: number;
+  /** How long the request was, as the vendor counts. */
+  inputTokens?: number;
 }
 
 export type ModelScript = (conversation: ChatMessage[]) => ScriptedAnswer;
@@ -34,12 +36,13 @@ export async function startModel(script: ModelScript): Promise<ModelServer> {
   };
   mock.on({}, (request: ChatCompletionRequest) => {
     seen.push(request.messages);
-    return toResponse(server.script(request.messages), seen.length);
+    const inputTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
+    return toResponse({ inputTokens, ...server.script(request.messages) }, seen.length);
   });
   return server;
 }
 
-function toResponse({ text, calls, status }: ScriptedAnswer, turn: number) {
+function toResponse({ text, calls, status, inputTokens = 0 }: ScriptedAnswer, turn: number) {
   if (status !== undefined)
     return { status, error: { message: 'the vendor is in trouble', type: 'api_error' } };
   const toolCalls = (calls ?? []).map((call, index) => ({
@@ -47,8 +50,9 @@ function toResponse({ text, calls, status }: ScriptedAnswer, turn: number) {
     name: call.name,
     arguments: JSON.stringify(call.arguments ?? {}),
   }));
-  if (toolCalls.length === 0) return { content: text ?? '' };
-  return text ? { content: text, toolCalls } : { toolCalls };
+  const usage = { prompt_tokens: inputTokens, completion_tokens: 100 };
+  if (toolCalls.length === 0) return { content: text ?? '', usage };
+  return text ? { content: text, toolCalls, usage } : { toolCalls, usage };
 }
 
 export function textOf({ content }: ChatMessage): string {

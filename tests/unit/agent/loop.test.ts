@@ -15,7 +15,7 @@ import {
   TOO_LONG_ANSWER_NUDGE,
 } from '../../../src/agent/prompts.ts';
 import { run, typesOf } from './run-loop.ts';
-import { scriptedTools } from './scripted.ts';
+import { scriptedModel, scriptedTools } from './scripted.ts';
 
 const look = { name: 'look' };
 
@@ -180,6 +180,21 @@ describe('the budget', () => {
     expect(result).toMatchObject({ text: 'So far.', ending: 'time' });
   });
 
+  test('of money leaves enough for a last turn', async () => {
+    const { model, requests } = scriptedModel((index) =>
+      index < 2 ? { calls: [look], text: 'Looking.' } : { text: 'It is the lock file.' },
+    );
+    let asked = 0;
+    const canGoOn = async (): Promise<boolean> => {
+      asked += 1;
+      return asked < 3;
+    };
+    const { result } = await run([], { model: { ...model, canGoOn } });
+    expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, false, true]);
+    expect(requests.at(-1)?.transient).toBe(FINAL_TURN_WARNING);
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'money' });
+  });
+
   test('is never exceeded by a model that only calls tools', async () => {
     const { result, requests, executed } = await run(() => ({ text: 'hm', calls: [look] }), {
       maxIterations: 3,
@@ -231,6 +246,19 @@ describe('a run', () => {
     const resumed = await run([{ text: 'Done.' }], { messages });
     expect(resumed.result).toMatchObject({ text: 'Done.', ending: 'answered', iterations: 1 });
     expect(resumed.requests[0]?.messages).toHaveLength(3);
+  });
+
+  test('that has no money left ends with what there is, as with any budget', async () => {
+    const error = new ModelError('no-money', 'the limit is reached');
+    const { result, saved } = await run([{ text: 'So far so good.', calls: [look] }, { throws: error }]);
+    expect(result).toMatchObject({
+      text: 'So far so good.',
+      ending: 'money',
+      reason: 'the limit is reached',
+      iterations: 1,
+    });
+    expect(result.error).toBeUndefined();
+    expect(saved).toHaveLength(1);
   });
 
   test('that meets something unexpected keeps what was saved', async () => {

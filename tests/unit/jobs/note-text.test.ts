@@ -8,6 +8,7 @@ const facts: NoteFacts = {
   reason: 'the model was done',
   models: ['anthropic/claude'],
   usage: { inputTokens: 1_000, cacheReadTokens: 39_000, cacheWriteTokens: 500, outputTokens: 1_500 },
+  costMicroUsd: 123_456,
   iterations: 6,
   sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
   isSessionLost: false,
@@ -17,11 +18,11 @@ const facts: NoteFacts = {
 describe('a note', () => {
   test('is what the agent found and, small, how', () => {
     expect(composeNote(facts)).toBe(
-      'The tests failed.\n\n<sub>Hummingbird · anthropic/claude · 6 turns · 42k tokens · session 1a2b3c4d · reply to this note to ask further</sub>',
+      'The tests failed.\n\n<sub>Hummingbird · anthropic/claude · 6 turns · 42k tokens · $0.12 · session 1a2b3c4d · reply to this note to ask further</sub>',
     );
   });
 
-  test.each(['iterations', 'context', 'empty', 'model-error'] as const)(
+  test.each(['iterations', 'context', 'money', 'empty', 'model-error'] as const)(
     'of a run that ended early (%s) says so first, with the reason',
     (ending) => {
       const note = composeNote({ ...facts, ending, reason: 'all 50 turns were used' });

@@ -12,6 +12,7 @@ import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
 import type { SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
+import { newLedger } from '../../services/ledger.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from '../agent/scripted.ts';
 import { assistant, result, user } from '../models/requests.ts';
 
@@ -197,6 +198,7 @@ async function run(
   const { model, requests } = scriptedModel(turns);
   const findings = await investigate(
     {
+      openLedger: newLedger,
       openModel: () => model,
       openSideModel: () => null,
       store: openFolderStore({ dir }),

@@ -28,6 +28,7 @@ import { withRecording } from '../../../src/models/with-recording.ts';
 import { withRetry } from '../../../src/models/with-retry.ts';
 import { drain } from '../agent/run-loop.ts';
 import { scriptedTools } from '../agent/scripted.ts';
+import { freeLedger } from './free-ledger.ts';
 import { assistant, requestOf, result, user } from './requests.ts';
 
 let folder: string;
@@ -91,8 +92,16 @@ describe('a recorded run', () => {
 
   test('may have asked a second model beside the first: each keeps its name, and the calls their order', async () => {
     const recording = await createRecording(dir);
-    const main = withRecording(answering('one', THOUGHT, ANSWER), recording, 'main');
-    const side = withRecording(answering('small', ANSWER), recording, 'side');
+    const main = withRecording(answering('one', THOUGHT, ANSWER), {
+      ...recording,
+      role: 'main',
+      ledger: freeLedger(),
+    });
+    const side = withRecording(answering('small', ANSWER), {
+      ...recording,
+      role: 'side',
+      ledger: freeLedger(),
+    });
     const ask = async (first: Model, second: Model) => {
       const before = [first.name, second.name];
       await first.generate(requestOf([user('why?')]));
@@ -103,7 +112,7 @@ describe('a recorded run', () => {
     await main.generate(requestOf([user('and?')]));
 
     const { open, assertComplete } = await replayOf();
-    const [first, second] = [open('main'), open('side')];
+    const [first, second] = [open('main', freeLedger()), open('side', freeLedger())];
     expect(await ask(first, second)).toEqual(['one', 'small', 'one', 'small']);
     await expect(second.generate(requestOf([user('and?')]))).rejects.toThrow(
       'call 3 is for the side model, and was for the main one',
@@ -135,9 +144,18 @@ describe('a recorded run', () => {
       model: 'one',
       request: asked,
       events: [],
+      costMicroUsd: 0,
       answer: { error: { kind: 'retry', message: 'busy', retryAfterMs: 7 } },
     });
-    expect(Object.keys(JSON.parse(second))).toEqual(['call', 'role', 'model', 'request', 'events', 'answer']);
+    expect(Object.keys(JSON.parse(second))).toEqual([
+      'call',
+      'role',
+      'model',
+      'request',
+      'events',
+      'costMicroUsd',
+      'answer',
+    ]);
     expect(second.split('\n')[1]).toBe('  "call": 2,');
   });
 
@@ -165,11 +183,14 @@ describe('a recorded run', () => {
         dir = join(folder, `${number}`);
         const recording = await createRecording(dir);
         const recorded = await runAgent({
-          main: withRecording(scripted(steps), recording, 'main'),
-          side: withRecording(fickle, recording, 'side'),
+          main: withRecording(scripted(steps), { ...recording, role: 'main', ledger: freeLedger() }),
+          side: withRecording(fickle, { ...recording, role: 'side', ledger: freeLedger() }),
         });
         const { open, assertComplete } = await replayOf();
-        const replayed = await runAgent({ main: open('main'), side: open('side') });
+        const replayed = await runAgent({
+          main: open('main', freeLedger()),
+          side: open('side', freeLedger()),
+        });
         expect(JSON.stringify(replayed)).toBe(JSON.stringify(recorded));
         assertComplete();
       }),
@@ -287,12 +308,12 @@ describe('a folder', () => {
 });
 
 async function recordingOf(model: Model): Promise<Model> {
-  return withRecording(model, await createRecording(dir), 'main');
+  return withRecording(model, { ...(await createRecording(dir)), role: 'main', ledger: freeLedger() });
 }
 
 async function replayOf() {
   const { open, assertComplete } = createReplay(await readRecording(dir));
-  return { model: open('main'), open, assertComplete };
+  return { model: open('main', freeLedger()), open, assertComplete };
 }
 
 function answering(name: string, ...answers: (ModelTurn | ModelError)[]): Model {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readSecrets } from '../../../src/config/config.ts';
 import { createGitlabClient } from '../../../src/gitlab/client.ts';
 import { createInvestigator } from '../../../src/service/investigator.ts';
+import { newLedger } from '../../services/ledger.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
@@ -17,7 +18,7 @@ const reader = createGitlabClient({
   timeoutMs: 1_000,
   maxRequestsPerMinute: 60,
 });
-const RUN = { runId: '1', project: { id: 5, path: 'shop/checkout' }, mrIid: 7 };
+const PRICES = { claude: { input: 1, output: 1 }, own: { input: 0, output: 0 } };
 
 let wire: Wire;
 beforeAll(async () => {
@@ -56,7 +57,19 @@ describe('the model of an investigation', () => {
   ])('is the first of the chain that %s', async (_which, env, name) => {
     const { openModel } = await investigator([claude(), own()], env);
 
-    expect(openModel(RUN).name).toBe(name);
+    expect(openModel(newLedger()).name).toBe(name);
+  });
+
+  test('and that of its side calls are on one account', async () => {
+    const { openModel, openSideModel } = await investigator([claude()], { ANTHROPIC_API_KEY: 'k' });
+    const ledger = newLedger();
+
+    await openModel(ledger).generate(requestOf([user('why?')]));
+    const spent = ledger.spentMicroUsd();
+    await openSideModel(ledger)?.generate(requestOf([user('why?')]));
+
+    expect(spent).toBeGreaterThan(0);
+    expect(ledger.spentMicroUsd()).toBe(2 * spent);
   });
 
   test('is missing if none of the chain can be used', async () => {
@@ -68,11 +81,13 @@ describe('the model of an investigation', () => {
 
 async function ask(main: object[], env: NodeJS.ProcessEnv): Promise<void> {
   const { openModel } = await investigator(main, env);
-  await openModel(RUN).generate(requestOf([user('why?')]));
+  await openModel(newLedger()).generate(requestOf([user('why?')]));
 }
 
 function investigator(main: object[], env: NodeJS.ProcessEnv) {
-  const config = load(JSON.stringify({ models: { main }, store: { kind: 'folder', dir: folder } }));
+  const config = load(
+    JSON.stringify({ models: { main, prices: PRICES }, store: { kind: 'folder', dir: folder } }),
+  );
   const secrets = readSecrets(config, {}, env);
   return createInvestigator({ config, secrets, reader, log: pino({ level: 'silent' }), now: Date.now });
 }

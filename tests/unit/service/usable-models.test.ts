@@ -5,6 +5,7 @@ import { readSecrets } from '../../../src/config/config.ts';
 import { openChain } from '../../../src/models/open-chain.ts';
 import { usableModels } from '../../../src/service/usable-models.ts';
 import { ACCESS_TOKEN, serviceAccountFile } from '../../services/google-account.ts';
+import { newLedger } from '../../services/ledger.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
@@ -27,7 +28,7 @@ test('a model of the file is asked as the file says', async () => {
     { provider: 'gemini', model: 'g', baseUrl: wire.url, thinking: 'low', maxOutputTokens: 500 },
   ]);
 
-  await openChain(spec ? [spec] : []).generate(requestOf([user('why?')]));
+  await openChain(spec ? [spec] : [], newLedger()).generate(requestOf([user('why?')]));
 
   expect(wire.last().headers['x-goog-api-key']).toBe('k');
   expect(wire.last().body.generationConfig).toEqual({
@@ -47,7 +48,7 @@ test.each(['anthropic', 'gemini'])(
       vertex: { ...vertex, credentialsEnv: 'ACCOUNT' },
     };
 
-    await openChain(usable([model])).generate(requestOf([user('why?')]));
+    await openChain(usable([model]), newLedger()).generate(requestOf([user('why?')]));
 
     expect(wire.last().path).toMatch(
       /^\/v1\/projects\/my-project\/locations\/eu\/publishers\/\w+\/models\/m:/,
@@ -67,6 +68,8 @@ test('a model on Vertex AI needs no key, but an account that is named has to be 
 
   expect(models.map(({ model }) => model)).toEqual(['default-credentials', 'key']);
   expect(models[0]?.vertex).toEqual(vertex);
+  // In a region it is dearer.
+  expect(models.map(({ price }) => price.output)).toEqual([11, 10]);
 });
 
 test('a server without keys needs none either, and a chain of which nothing is left is an error', () => {
@@ -86,8 +89,18 @@ test('the model that the workflow asks for goes first', () => {
   expect(() => usable(config, 'three')).toThrow('asks for three, which is not among models.main');
 });
 
-function usable(main: object[], wanted: string | null = null) {
-  const config = load(stringify({ models: { main } }));
+test('a model that has its key but no price is an error', () => {
+  const config = load(stringify({ models: { main: [{ provider: 'gemini', model: 'gemini-next' }] } }));
+  const secrets = readSecrets(config, {}, { GEMINI_API_KEY: 'k' });
+
+  expect(() => usableModels({ config, secrets }, WORKFLOW)).toThrow(
+    'models.prices: there is no price for gemini/gemini-next',
+  );
+});
+
+function usable(main: { model: string; [key: string]: unknown }[], wanted: string | null = null) {
+  const prices = Object.fromEntries(main.map(({ model }) => [model, { input: 1, output: 10 }]));
+  const config = load(stringify({ models: { main, prices } }));
   const env = { GEMINI_API_KEY: 'k', ACCOUNT: serviceAccountFile(wire.url) };
   return usableModels({ config, secrets: readSecrets(config, {}, env) }, { ...WORKFLOW, model: wanted });
 }
