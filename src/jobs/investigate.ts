@@ -52,6 +52,8 @@ export interface InvestigationDependencies {
   openModel: (ledger: Ledger) => Model;
   /** For summaries and judgements; null when none can be used. */
   openSideModel: (ledger: Ledger) => Model | null;
+  /** For short questions of people, if another one is to answer them. */
+  openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
   sandboxes: SandboxProvider;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
@@ -66,6 +68,8 @@ export interface Findings extends LoopResult {
   answeredBefore: boolean;
   costMicroUsd: number;
 }
+
+const SHORT_QUESTION_CHARS = 80;
 
 export async function investigate(
   deps: InvestigationDependencies,
@@ -96,7 +100,7 @@ export async function investigate(
     });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
-      model: deps.openModel(ledger),
+      model: openModelFor(deps, question?.text)(ledger),
       toolbox,
       system: composeSystemPrompt({
         toolNotes: toolbox.notes,
@@ -144,6 +148,14 @@ export async function investigate(
   } finally {
     await sandbox.close();
   }
+}
+
+function openModelFor(
+  { openModel, openShortReplyModel }: InvestigationDependencies,
+  question: string | undefined,
+): (ledger: Ledger) => Model {
+  const isShort = question !== undefined && question.trim().length <= SHORT_QUESTION_CHARS;
+  return isShort ? (openShortReplyModel ?? openModel) : openModel;
 }
 
 function toEvent({ project, mr, sessionId }: Investigation): UserMessage {

@@ -24,6 +24,7 @@ const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
   iterations: 'This analysis used up its turns; what follows is the best answer so far.',
   context: 'This analysis grew too long; what follows is the best answer so far.',
   money: 'This analysis used up its money; what follows is the best answer so far.',
+  time: 'This analysis used up its time; what follows is the best answer so far.',
   empty: 'The model stopped answering; what follows is all there is.',
   'model-error': 'The model could not be used to the end; what follows is all there is.',
   'unexpected-error': 'This analysis broke off because of an internal error; what follows is all there is.',

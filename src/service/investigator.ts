@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Ledger } from '../agent/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
@@ -26,7 +27,10 @@ export interface InvestigatorOptions extends ChainOptions {
   stillAtMs?: number | undefined;
 }
 
-export type OpenModels = Pick<InvestigationDependencies, 'openModel' | 'openSideModel'>;
+export type OpenModels = Pick<
+  InvestigationDependencies,
+  'openModel' | 'openSideModel' | 'openShortReplyModel'
+>;
 
 /** All but the money, which depends on who else spends it. */
 export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & { workflow: Workflow };
@@ -60,6 +64,9 @@ function openConfigured(options: InvestigatorOptions, { name, model }: Workflow)
   const sideChain = withKeys(options.config.models.side, options);
   return {
     openModel: (ledger) => openChain(chain, ledger),
+    ...(options.config.models.shortReplies === 'side' && {
+      openShortReplyModel: (ledger: Ledger) => openChain([...sideChain, ...chain], ledger),
+    }),
     // Without a model of their own, side calls go to the main chain.
     openSideModel: (ledger) => openChain(sideChain.length > 0 ? sideChain : chain, ledger),
   };

@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../services/model.ts';
-import { ANSWER } from './scene.ts';
+import { startModel, textOf } from '../services/model.ts';
+import { ANSWER, MODELS } from './scene.ts';
 import {
   arrange,
   arrangeStopped,
@@ -165,6 +165,25 @@ test.each([
   expect(answer.body).toContain(REPLY);
   expect(answer.body).toContain(`${after}/`);
   expect(lastRequest()).toContain('expected 10.00 to equal 10.01');
+});
+
+test('a short question may be answered by a cheaper model, a long one by the usual one', async () => {
+  const cheap = await startModel(() => ({ text: 'Cheap and quick.' }));
+  try {
+    const side = [{ provider: 'gemini', model: MODELS.gemini, baseUrl: cheap.url, apiKeyEnv: 'MODEL_KEY' }];
+    await arrange({ config: { models: { side, shortReplies: 'side' } } });
+    failPipeline();
+    const note = await noteOf(0);
+    expect(note.body).toContain(`anthropic/${MODELS.anthropic}`);
+    ask(note.discussionId, 'Which file?');
+    const short = await noteOf(1);
+    expect(short.body).toContain('Cheap and quick.');
+    expect(short.body).toContain(`gemini/${MODELS.gemini}`);
+    ask(note.discussionId, `Please compare ${'the pipelines of this branch, '.repeat(4)} and tell me more.`);
+    expect((await noteOf(2)).body).toContain(`anthropic/${MODELS.anthropic}`);
+  } finally {
+    await cheap.stop();
+  }
 });
 
 test('with a key for its marks, the agent knows its threads after the write token was changed', async () => {

@@ -84,6 +84,10 @@ export const models = z
     side: chain()
       .prefault([{ provider: 'gemini', model: 'gemini-3.8-flash' }])
       .describe('Models of side calls such as summaries, tried in this order'),
+    shortReplies: z
+      .enum(['main', 'side'])
+      .default('main')
+      .describe('Which chain answers short questions of people; behind side stands main'),
     prices: z
       .record(nonEmpty(), price)
       .prefault({})

@@ -22,7 +22,7 @@ describe('a note', () => {
     );
   });
 
-  test.each(['iterations', 'context', 'money', 'empty', 'model-error'] as const)(
+  test.each(['iterations', 'context', 'time', 'money', 'empty', 'model-error'] as const)(
     'of a run that ended early (%s) says so first, with the reason',
     (ending) => {
       const note = composeNote({ ...facts, ending, reason: 'all 50 turns were used' });
