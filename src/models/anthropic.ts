@@ -5,14 +5,14 @@ import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../ag
 import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
 import { createToolUseIds, type ToolUseIds } from './anthropic-ids.ts';
 import { readMessage, type WholeMessage } from './anthropic-stream.ts';
-import { checkHistory } from './check-history.ts';
+import { askVendor } from './ask-vendor.ts';
 import { nativeOf, type Said } from './native.ts';
 import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
 import { toToolName } from './tool-name.ts';
 import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
-import { createWatchdog, watched } from './watchdog.ts';
+import { watched } from './watchdog.ts';
 
 export type AnthropicOptions = Access & {
   model: string;
@@ -34,26 +34,19 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   return {
     name: `${AUTHOR}/${model}`,
     async generate(request) {
-      request.signal.throwIfAborted();
-      checkHistory(request);
-      const { messages, keep } = breakpoints.place(toMessages(request), request.transient !== undefined);
-      const watchdog = createWatchdog(request.signal, silenceMs);
       let secret = '';
-      try {
+      const toOwnError = (error: unknown): ModelError => toError(error, secret);
+      return askVendor(request, { silenceMs, toError: toOwnError }, async (watchdog) => {
         const pass = await authorize(watchdog.signal);
         secret = pass.secret;
+        const { messages, keep } = breakpoints.place(toMessages(request), request.transient !== undefined);
         const body = toRequest(request, messages, options);
         const { headers } = pass;
         const events = await client.messages.create(body, { signal: watchdog.signal, headers });
         const whole = await readMessage(watched(events, watchdog), (delta) => request.onDelta?.(delta));
         keep();
         return fromResponse(whole);
-      } catch (error) {
-        watchdog.signal.throwIfAborted();
-        throw toError(error, secret);
-      } finally {
-        watchdog.stop();
-      }
+      });
     },
   };
 }

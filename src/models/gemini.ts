@@ -11,8 +11,8 @@ import {
 import { answersAfter } from '../agent/history.ts';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
+import { askVendor } from './ask-vendor.ts';
 import { createCallIds } from './call-ids.ts';
-import { checkHistory } from './check-history.ts';
 import { fromJson } from './from-json.ts';
 import { fromApiError } from './gemini-failure.ts';
 import { readAnswer, type WholeAnswer } from './gemini-stream.ts';
@@ -21,7 +21,7 @@ import type { Thinking } from './thinking.ts';
 import { describeError, toModelError } from './to-model-error.ts';
 import { toToolName } from './tool-name.ts';
 import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
-import { createWatchdog, watched } from './watchdog.ts';
+import { watched } from './watchdog.ts';
 
 export type GeminiOptions = Access & {
   model: string;
@@ -48,12 +48,10 @@ export function createGeminiModel(options: GeminiOptions): Model {
   return {
     name: `${AUTHOR}/${model}`,
     async generate(request) {
-      request.signal.throwIfAborted();
-      checkHistory(request);
-      const watchdog = createWatchdog(request.signal, silenceMs);
       let secret = '';
       let hasBegun = false;
-      try {
+      const toOwnError = (error: unknown): ModelError => toError(error, { apiKey: secret, hasBegun });
+      return askVendor(request, { silenceMs, toError: toOwnError }, async (watchdog) => {
         const pass = await authorize(watchdog.signal);
         secret = pass.secret;
         const httpOptions = { headers: pass.headers };
@@ -63,12 +61,7 @@ export function createGeminiModel(options: GeminiOptions): Model {
         hasBegun = true;
         const whole = await readAnswer(watched(chunks, watchdog), (delta) => request.onDelta?.(delta));
         return fromResponse(whole, request.messages);
-      } catch (error) {
-        watchdog.signal.throwIfAborted();
-        throw toError(error, { apiKey: secret, hasBegun });
-      } finally {
-        watchdog.stop();
-      }
+      });
     },
   };
 }

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import type { AssistantMessage, Message } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn, type Usage } from '../agent/model.ts';
+import { askVendor } from './ask-vendor.ts';
 import { parseArguments } from './call-arguments.ts';
 import { createCallIds } from './call-ids.ts';
-import { checkHistory } from './check-history.ts';
 import { fromJson } from './from-json.ts';
 import { nativeOf, type Said, toText } from './native.ts';
 import { fromApiError } from './openai-failure.ts';
@@ -12,7 +12,7 @@ import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, toModelError } from './to-model-error.ts';
 import { toToolName } from './tool-name.ts';
-import { createWatchdog, watched } from './watchdog.ts';
+import { watched } from './watchdog.ts';
 
 export interface OpenAIOptions {
   model: string;
@@ -58,20 +58,13 @@ export function createOpenAIModel(options: OpenAIOptions): Model {
   return {
     name: `${AUTHOR}/${model}`,
     async generate(request) {
-      request.signal.throwIfAborted();
-      checkHistory(request);
-      const watchdog = createWatchdog(request.signal, silenceMs);
-      try {
+      const toOwnError = (error: unknown): ModelError => toError(error, apiKey);
+      return askVendor(request, { silenceMs, toError: toOwnError }, async (watchdog) => {
         const body = toRequest(request, toMessages(request, origin), { ...options, baseUrl });
         const chunks = await client.chat.completions.create(body, { signal: watchdog.signal });
         const whole = await readCompletion(watched(chunks, watchdog), (delta) => request.onDelta?.(delta));
         return fromResponse(whole, request.messages, origin);
-      } catch (error) {
-        watchdog.signal.throwIfAborted();
-        throw toError(error, apiKey);
-      } finally {
-        watchdog.stop();
-      }
+      });
     },
   };
 }
