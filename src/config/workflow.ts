@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, posix } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { PermanentError } from '../errors.ts';
@@ -24,6 +24,8 @@ export interface Workflow {
   compactAt: number;
   /** What an answer must stand before it is published: nothing, cheap checks, or also a model that judges it. */
   gate: 'off' | 'checks' | 'judge';
+  /** Folders of the sandbox that are kept with the session, beside the usual ones. */
+  keep: string[];
   prompt: string;
 }
 
@@ -40,6 +42,7 @@ const frontMatter = z.strictObject({
   max_minutes: z.number().positive().max(1_440).default(60),
   compact_at: z.number().min(0).max(0.95).default(0.75),
   gate: z.enum(['off', 'checks', 'judge']).default('checks'),
+  keep: z.array(z.string().refine(isBelowTmp, 'must be a folder below /tmp, as in /tmp/report')).default([]),
 });
 
 const INSTALLATION = join(import.meta.dirname, '../..');
@@ -66,8 +69,13 @@ export function loadWorkflow({ workflows }: Pick<Config, 'workflows'>, name: str
     maxMinutes: parsed.data.max_minutes,
     compactAt: parsed.data.compact_at,
     gate: parsed.data.gate,
+    keep: parsed.data.keep,
     prompt: prompt.trim(),
   };
+}
+
+function isBelowTmp(path: string): boolean {
+  return path.startsWith('/tmp/') && posix.normalize(path) === path && !path.endsWith('/');
 }
 
 function readText(file: string): string {

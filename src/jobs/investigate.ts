@@ -19,7 +19,8 @@ import type { ModelRun } from './ledger.ts';
 import { composeNote } from './note-text.ts';
 import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
-import { KEPT_FOLDERS, restoreFiles } from './restore-files.ts';
+import { restoreFiles } from './restore-files.ts';
+import { createFileSaver } from './save-files.ts';
 
 export interface Investigation {
   sessionId: string;
@@ -44,6 +45,8 @@ export interface WorkflowText {
   maxMinutes: number;
   compactAt: number;
   gate: 'off' | 'checks' | 'judge';
+  /** Folders of the sandbox that are kept with the session, beside the usual ones. */
+  keep: readonly string[];
 }
 
 export interface InvestigationDependencies {
@@ -56,6 +59,8 @@ export interface InvestigationDependencies {
   openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
   sandboxes: SandboxProvider;
+  /** Of the files that are kept with a session. */
+  keepBytes: number;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
   log: Logger;
   now: () => number;
@@ -84,9 +89,11 @@ export async function investigate(
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
 
-  const sandbox = await deps.sandboxes.create();
+  const openLastSaved = async () => (await store.load(sessionId))?.openArchive() ?? null;
+  const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
     await restoreFiles({ sandbox, session, messages, noteId, log });
+    const files = createFileSaver(deps, sandbox, { sessionId, folders: workflow.keep });
     const toolbox = deps.createToolbox(sandbox, mr);
     const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
     await store.saveContext(sessionId, { version: 1, messages });
@@ -114,7 +121,10 @@ export async function investigate(
       maxDurationMs: workflow.maxMinutes * 60_000,
       ...(workflow.compactAt > 0 && { compaction }),
       hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
-      checkpoint: (all) => store.saveContext(sessionId, { version: 1, messages: [...all] }),
+      checkpoint: async (all) => {
+        await files.checkpoint();
+        await store.saveContext(sessionId, { version: 1, messages: [...all] });
+      },
       signal,
     });
     const result = await watch(
@@ -131,7 +141,7 @@ export async function investigate(
       },
       log,
     );
-    await store.saveArchive(sessionId, sandbox.archive(KEPT_FOLDERS));
+    await files.save();
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
     const findings = {

@@ -9,6 +9,10 @@ export const SESSION_LOST =
 export const FILES_LOST =
   '[The files of this session are gone: nothing from before is left in /tmp/data and /tmp/_out. Fetch again what you need.]';
 
+export function filesLeftOut(paths: readonly string[]): string {
+  return `[These files were too large to be kept with the session and are gone: ${paths.join(', ')}. Fetch again what you need.]`;
+}
+
 /** Adds it to what is asked in this run. */
 export function addNotice(messages: Message[], notice: string, noteId: number | undefined): void {
   const last = messages.at(-1);

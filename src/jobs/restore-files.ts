@@ -4,7 +4,7 @@ import type { Message } from '../agent/messages.ts';
 import { RetryableError } from '../errors.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Session } from '../session/session-store.ts';
-import { addNotice, FILES_LOST } from './notices.ts';
+import { addNotice, FILES_LOST, filesLeftOut } from './notices.ts';
 
 /** What survives in the archive of a session. */
 export const KEPT_FOLDERS = ['/tmp/_out', '/tmp/data'];
@@ -21,13 +21,20 @@ export interface Restoring {
 export async function restoreFiles({ sandbox, session, messages, noteId, log }: Restoring): Promise<void> {
   try {
     const archive = await session?.openArchive();
-    if (archive) return await sandbox.restore(archive);
+    if (archive) return tellOfLeftOut(await sandbox.restore(archive), messages, noteId);
   } catch (error) {
     if (error instanceof RetryableError) throw error;
     // The conversation is worth more than the files.
     log.error({ err: error }, 'files of the session could not be restored');
   }
   if (speaksOfFiles(messages)) addNotice(messages, FILES_LOST, noteId);
+}
+
+/** Once, as long as they are the same. */
+function tellOfLeftOut(paths: readonly string[], messages: Message[], noteId: number | undefined): void {
+  const notice = filesLeftOut(paths);
+  const isTold = messages.some((message) => isQuestion(message) && message.content.includes(notice));
+  if (paths.length > 0 && !isTold) addNotice(messages, notice, noteId);
 }
 
 /** Since it was last told that they are gone. */

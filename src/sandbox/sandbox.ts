@@ -3,15 +3,26 @@ import type { Readable } from 'node:stream';
 
 export interface SandboxProvider {
   /** An empty sandbox with /tmp/_out and /tmp/data. */
-  create(): Promise<Sandbox>;
+  create(purpose: SandboxPurpose): Promise<Sandbox>;
+  /** Throws with the reason when no sandbox can be made now. */
+  check(): Promise<void>;
+  /** Ends what was kept ready. Sandboxes in use are closed by those who use them. */
+  close(): Promise<void>;
+}
+
+export interface SandboxPurpose {
+  sessionId: string;
+  jobId: string;
+  /** The files last saved, to go on with if the sandbox has to be replaced; null when there are none. */
+  openLastSaved(): Promise<Readable | null>;
 }
 
 export interface Sandbox {
   /**
    * Runs `sh -c`. Never throws for what the command does; throws the signal's reason when aborted.
    * However it ends, by itself, in time, by an abort or for want of memory, its files stay as it had left them:
-   * each as of the last write that was finished, of a rapid series perhaps some milliseconds before. Only what
-   * has no room is refused: such a command leaves the files as they were.
+   * each as of the last write that was finished, of a rapid series perhaps some milliseconds before. What has no
+   * room is refused; of such a command nothing may be left, or what had room.
    */
   exec(command: string, options: ExecOptions): Promise<ExecResult>;
   /** Makes missing folders. Throws `SandboxFullError` when there is no room. Answers the bytes written. */
@@ -20,10 +31,13 @@ export interface Sandbox {
   readFile(path: string): Promise<Buffer | null>;
   /** Names in a folder, sorted; empty when there is none. */
   list(folder: string): Promise<string[]>;
-  /** A tar.gz of these folders; paths in it are relative to /. */
-  archive(folders: readonly string[]): Readable;
-  /** Puts the files of such an archive back; refuses paths that lead outside. */
-  restore(archive: Readable): Promise<void>;
+  /**
+   * A tar.gz of these folders; paths in it are relative to /. Files with more than `maxBytes` together are left out,
+   * the largest first; `<name>.left-out` stands for each.
+   */
+  archive(folders: readonly string[], maxBytes: number): Readable;
+  /** Puts the files of such an archive back; refuses paths that lead outside. Answers what had been left out. */
+  restore(archive: Readable): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -35,15 +49,24 @@ export interface ExecOptions {
 }
 
 export interface ExecResult {
-  /** 124 after a timeout. */
+  /** 124 after a timeout, 128 and its number after a signal. */
   exitCode: number;
   stdout: string;
+  /** Unless the command exited by itself, its last line says what happened. */
   stderr: string;
-  timedOut: boolean;
+  ending: ExecEnding;
   /** Some output was dropped. */
   truncated: boolean;
 }
 
+/** `lost`: the sandbox broke under the command and was replaced, with the files last saved. */
+export type ExecEnding = 'exited' | 'timed-out' | 'out-of-memory' | 'signal' | 'lost';
+
 export class SandboxFullError extends Error {
   override readonly name = 'SandboxFullError';
+}
+
+/** The sandbox broke and was replaced, with the files last saved: what was asked for may be asked for again. */
+export class SandboxLostError extends Error {
+  override readonly name = 'SandboxLostError';
 }

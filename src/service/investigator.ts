@@ -6,12 +6,12 @@ import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
-import type { SandboxProvider } from '../sandbox/sandbox.ts';
-import { createVirtualSandboxes } from '../sandbox/virtual/provider.ts';
 import { openFolderStore } from '../session/folder-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
+import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
+import { openSandboxes } from './sandboxes.ts';
 import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
@@ -46,12 +46,14 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
   return {
     ...arrangeModels(() => openConfigured(options, workflow)),
     store: await openStore(config),
-    sandboxes: openSandboxes(options),
+    sandboxes: await openSandboxes(options),
+    keepBytes: config.sandbox.keepBytes,
     createToolbox: (sandbox, mr) =>
       createToolbox({
         sandbox,
         sources: [createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid })],
         allowed: workflow.tools,
+        limits: toToolLimits(config),
       }),
     workflow,
     log,
@@ -72,12 +74,17 @@ function openConfigured(options: InvestigatorOptions, { name, model }: Workflow)
   };
 }
 
+/** A command may ask for as much time as the sandbox gives. */
+function toToolLimits({ sandbox }: Config): Partial<ToolLimits> {
+  if (sandbox.kind === 'virtual') return {};
+  const { commandTimeoutMs: maxCommandTimeoutMs } = sandbox;
+  return {
+    maxCommandTimeoutMs,
+    commandTimeoutMs: Math.min(DEFAULT_LIMITS.commandTimeoutMs, maxCommandTimeoutMs),
+  };
+}
+
 async function openStore({ store }: Config): Promise<SessionStore> {
   if (store.kind === 'folder') return openFolderStore({ dir: store.dir });
   throw new PermanentError(`store.kind '${store.kind}' is not available yet; use folder`);
-}
-
-function openSandboxes({ config: { sandbox }, stillAtMs }: InvestigatorOptions): SandboxProvider {
-  if (sandbox.kind === 'virtual') return createVirtualSandboxes({ maxBytes: sandbox.maxBytes, stillAtMs });
-  throw new PermanentError(`sandbox.kind '${sandbox.kind}' is not available yet; use virtual`);
 }

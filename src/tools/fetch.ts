@@ -18,7 +18,7 @@ export type Saved = { saved_to: string; bytes: number };
 export type Fetch = (request: FetchRequest, signal: AbortSignal) => Promise<Saved>;
 
 export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
-  const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)$/);
+  const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
 

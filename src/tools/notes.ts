@@ -13,7 +13,8 @@ const TOOL_NOTES = `## Tools
   do not ask for the same thing again.
 - Fetch what you know to be large (job logs, diffs) straight into files with fetch_to_sandbox, and several
   things at once with fetch_batch_to_sandbox. Give files telling names below /tmp/data.
-- Everything in /tmp/data and /tmp/_out is still there when a person asks a follow-up question later.
+- Everything in /tmp/data and /tmp/_out is still there when a person asks a follow-up question later; of a
+  file that was too large to be kept, only a note NAME.left-out is.
 - The sandbox has no network: only the data source tools can read from outside.
 - A result with "error" says what is wrong and how to call it right. When a source can not be reached,
   go on with the others and name the gap in your answer.

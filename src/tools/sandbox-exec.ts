@@ -19,7 +19,7 @@ export function createSandboxExec(sandbox: Sandbox, spill: Spill, limits: ToolLi
       stderr: shownOf(stderr),
       ...fileOf('stdout_file', stdout),
       ...fileOf('stderr_file', stderr),
-      ...(result.timedOut && { timed_out: true }),
+      ...(result.ending === 'timed-out' && { timed_out: true }),
       ...(result.truncated && { truncated: true }),
     };
   });

@@ -20,7 +20,7 @@ export interface Spill {
 }
 
 export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): Spill {
-  const numbering = createNumbering(sandbox, OUT_FOLDER, /^(\d+)\.txt$/);
+  const numbering = createNumbering(sandbox, OUT_FOLDER, /^(\d+)\.txt/);
   const reserve = (): Promise<string> => {
     const file = numbering.next().then((number) => `${OUT_FOLDER}/${number}.txt`);
     // Only whoever needs the file has to hear that there is none.

@@ -16,10 +16,16 @@ import {
 export interface SandboxBackend {
   name: string;
   /** With little memory, a command that eats some is soon ended. */
-  createProvider(options: { maxBytes: number; memoryMb?: number }): SandboxProvider;
+  createProvider(options: {
+    maxBytes: number;
+    memoryMb?: number;
+  }): SandboxProvider | Promise<SandboxProvider>;
 }
 
 const MIB = 1024 * 1024;
+/** Of an archive in which nothing is left out. */
+const ALL = Number.MAX_SAFE_INTEGER;
+const FOLDERS = ['/tmp/_out', '/tmp/data'];
 
 export function sandboxContract(backend: SandboxBackend): void {
   describe(`sandbox: ${backend.name}`, () => {
@@ -29,7 +35,8 @@ export function sandboxContract(backend: SandboxBackend): void {
     });
 
     async function open(options: { maxBytes?: number; memoryMb?: number } = {}): Promise<Sandbox> {
-      const sandbox = await backend.createProvider({ maxBytes: 64 * MIB, ...options }).create();
+      const provider = await backend.createProvider({ maxBytes: 64 * MIB, ...options });
+      const sandbox = await provider.create({ sessionId: 's', jobId: 'j', openLastSaved: async () => null });
       opened.push(sandbox);
       return sandbox;
     }
@@ -41,7 +48,7 @@ export function sandboxContract(backend: SandboxBackend): void {
           exitCode: 3,
           stdout: 'out\n',
           stderr: 'err\n',
-          timedOut: false,
+          ending: 'exited',
           truncated: false,
         });
       });
@@ -54,7 +61,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       test('that can not be parsed or found fails and says so', async () => {
         const sandbox = await open();
         const [broken, unknown] = [await exec(sandbox, 'if then'), await exec(sandbox, 'no-such-command')];
-        expect(broken).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('syntax error') });
+        expect(broken).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/syntax error/i) });
         expect(unknown).toMatchObject({ exitCode: 127, stderr: expect.stringContaining('no-such-command') });
       });
 
@@ -131,7 +138,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         });
         expect(result).toMatchObject({
           exitCode: 124,
-          timedOut: true,
+          ending: 'timed-out',
           stderr: expect.stringContaining('2500 ms'),
         });
         expect(await sandbox.list('/tmp')).toEqual(
@@ -147,7 +154,7 @@ export function sandboxContract(backend: SandboxBackend): void {
       test('that is ended has kept every line of a log it had written by then', async () => {
         const sandbox = await open();
         const lines = 'for i in $(seq 500); do echo $i >> log; done; while true; do :; done';
-        expect(await exec(sandbox, lines, { timeoutMs: 3000 })).toMatchObject({ timedOut: true });
+        expect(await exec(sandbox, lines, { timeoutMs: 3000 })).toMatchObject({ ending: 'timed-out' });
         expect((await exec(sandbox, 'wc -l < log; tail -n 1 log')).stdout).toMatch(/^\s*500\n500\n$/);
       });
 
@@ -158,7 +165,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         const result = await exec(sandbox, `echo too > until; ${eat}`);
         expect(result).toMatchObject({
           exitCode: 137,
-          timedOut: false,
+          ending: 'out-of-memory',
           stderr: expect.stringContaining('memory'),
         });
         expect(await exec(sandbox, 'cat before until')).toMatchObject({ exitCode: 0, stdout: 'kept\ntoo\n' });
@@ -216,25 +223,24 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect(result).toMatchObject({ exitCode: 0, stdout: '0\n' });
       });
 
-      test('that runs out of room fails, says so and leaves the files as they were', async () => {
+      test('that runs out of room fails and says so, and the next one works', async () => {
         const sandbox = await open({ maxBytes: MIB });
         await sandbox.writeFile('/tmp/data/half', 'x'.repeat(MIB / 2));
-        await sandbox.writeFile('/tmp/data/note', 'old');
-        const result = await exec(sandbox, 'echo new > data/note; cat data/half data/half > data/all; true');
+        const result = await exec(sandbox, 'cat data/half data/half data/half > data/all');
         expect(result.exitCode).not.toBe(0);
         expect(result.stderr).toMatch(/full|no space/i);
-        expect((await sandbox.readFile('/tmp/data/note'))?.toString()).toBe('old');
-        expect(await exec(sandbox, 'ls data; echo fits > data/note; cat data/note')).toMatchObject({
-          exitCode: 0,
-          stdout: 'half\nnote\nfits\n',
-        });
+        const next = await exec(
+          sandbox,
+          'rm -f data/all; echo fits > data/note; cat data/note; wc -c < data/half',
+        );
+        expect(next).toMatchObject({ exitCode: 0, stdout: `fits\n${MIB / 2}\n` });
       });
     });
 
     describe('from the host', () => {
       test('no file is seen', async () => {
         const sandbox = await open();
-        const paths = [import.meta.filename, process.execPath, '/proc/self/environ', '/etc/shadow'];
+        const paths = [import.meta.filename, process.execPath, '/etc/shadow'];
         for (const path of paths) expect((await exec(sandbox, `cat ${path}`)).exitCode, path).not.toBe(0);
       });
 
@@ -326,13 +332,11 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect((await sandbox.readFile('/tmp/data/f'))?.toString()).toBe('old');
       });
 
-      test('may replace another that leaves no room beside it', async () => {
-        const sandbox = await open({ maxBytes: MIB });
-        await sandbox.writeFile('/tmp/data/f', 'x'.repeat(MIB - 10));
-        await sandbox.writeFile('/tmp/data/f', 'y'.repeat(MIB - 5));
-        expect((await sandbox.readFile('/tmp/data/f'))?.length).toBe(MIB - 5);
-        await expect(sandbox.writeFile('/tmp/data/g', '123456')).rejects.toThrow(SandboxFullError);
-        expect(await sandbox.writeFile('/tmp/data/g', '12345')).toBe(5);
+      test('replaces another', async () => {
+        const sandbox = await open();
+        await sandbox.writeFile('/tmp/data/f', 'a longer one');
+        await sandbox.writeFile('/tmp/data/f', 'short');
+        expect((await sandbox.readFile('/tmp/data/f'))?.toString()).toBe('short');
       });
 
       test('with a relative path is refused', async () => {
@@ -379,7 +383,7 @@ export function sandboxContract(backend: SandboxBackend): void {
         await one.writeFile('/tmp/elsewhere', 'not asked for');
         await exec(one, 'mkdir data/empty-folder; chmod 750 _out/1.txt');
 
-        await other.restore(one.archive(['/tmp/_out', '/tmp/data']));
+        await other.restore(one.archive(FOLDERS, ALL));
 
         for (const [path, content] of files) {
           expect(content.equals((await other.readFile(path)) ?? Buffer.from('missing')), path).toBe(true);
@@ -389,27 +393,56 @@ export function sandboxContract(backend: SandboxBackend): void {
         ).toBe('_out\ndata\n750\none\ndata/empty-folder\n');
       });
 
+      test('leaves out the largest files, and names them when it comes back', async () => {
+        const [one, other, third] = [await open(), await open(), await open()];
+        const sizes = {
+          '/tmp/_out/1.txt': 10,
+          '/tmp/_out/2.txt': 4000,
+          '/tmp/data/a': 3000,
+          '/tmp/data/b': 20,
+        };
+        for (const [path, size] of Object.entries(sizes)) await one.writeFile(path, 'x'.repeat(size));
+
+        const leftOut = await other.restore(one.archive(FOLDERS, 1000));
+        expect(leftOut.toSorted()).toEqual(['/tmp/_out/2.txt', '/tmp/data/a']);
+        expect(await other.list('/tmp/_out')).toEqual(['1.txt', '2.txt.left-out']);
+        expect((await other.readFile('/tmp/data/a.left-out'))?.toString()).toContain('3000 bytes');
+
+        await other.writeFile('/tmp/data/a', 'fetched again');
+        expect(await third.restore(other.archive(FOLDERS, 1000))).toEqual(['/tmp/_out/2.txt']);
+        expect(await third.list('/tmp/data')).toEqual(['a', 'b']);
+      });
+
       test('of folders that are not there is empty', async () => {
         const [one, other] = [await open(), await open()];
-        await other.restore(one.archive(['/tmp/none']));
+        await other.restore(one.archive(['/tmp/none'], ALL));
         expect(await other.list('/tmp')).toEqual(['_out', 'data']);
       });
 
       test('names its files relative to the root', async () => {
         const sandbox = await open();
         await sandbox.writeFile('/tmp/data/f', 'x');
-        await sandbox.writeFile('/tmp/a.tgz', await buffer(sandbox.archive(['/tmp/data'])));
+        await sandbox.writeFile('/tmp/a.tgz', await buffer(sandbox.archive(['/tmp/data'], ALL)));
         expect((await exec(sandbox, 'tar tzf a.tgz | grep -v /$')).stdout).toContain('tmp/data/f\n');
       });
 
       test.each([
         ['an absolute path', [{ name: '/tmp/data/evil' }]],
         ['a path that leads outside', [{ name: 'tmp/../../evil' }]],
+        ['a path that leads up and down', [{ name: 'tmp/data/../../tmp/data/evil' }]],
+        ['an absolute path in a second header', [{ name: 'tmp/x', pax: { path: '/tmp/data/evil' } }]],
+        ['a path elsewhere', [{ name: 'etc/passwd' }]],
+        ['a file in the place of /tmp', [{ name: 'tmp' }]],
         ['a symbolic link', [{ name: 'tmp/data/evil', type: 'symlink' as const, linkname: '/etc/passwd' }]],
         ['a hard link', [{ name: 'tmp/data/evil', type: 'link' as const, linkname: 'tmp/data/good' }]],
         ['a device', [{ name: 'tmp/data/evil', type: 'character-device' as const }]],
         ['a pipe', [{ name: 'tmp/data/evil', type: 'fifo' as const }]],
         ['a file below a file', [{ name: 'tmp/data/evil' }, { name: 'tmp/data/evil/below' }]],
+        ['a file in the place of a folder', [{ name: 'tmp/data/evil/below' }, { name: 'tmp/data/evil' }]],
+        [
+          'a folder in the place of a file',
+          [{ name: 'tmp/data/evil' }, { name: 'tmp/data/evil', type: 'directory' as const }],
+        ],
       ])('with %s is refused whole', async (_, entries) => {
         const sandbox = await open();
         const archive = await tarGz([{ name: 'tmp/data/good' }, ...entries]);
@@ -448,7 +481,7 @@ export function sandboxContract(backend: SandboxBackend): void {
           '/tmp/data/f',
           Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * n) % 251)),
         );
-        const spoiled = spoil(await buffer(one.archive(['/tmp/data'])));
+        const spoiled = spoil(await buffer(one.archive(['/tmp/data'], ALL)));
         await expect(other.restore(Readable.from([spoiled]))).rejects.toThrow(/broken/);
         expect(await other.list('/tmp/data')).toEqual([]);
       });
@@ -507,7 +540,12 @@ function* failingAfter(first: string | Buffer, error: Error): Generator<string |
   throw error;
 }
 
-type TarEntry = { name: string; type?: 'symlink' | 'link' | 'character-device' | 'fifo'; linkname?: string };
+type TarEntry = {
+  name: string;
+  type?: 'symlink' | 'link' | 'character-device' | 'fifo' | 'directory';
+  linkname?: string;
+  pax?: Record<string, string>;
+};
 
 async function tarGz(entries: readonly TarEntry[]): Promise<Buffer> {
   const tar = pack();

@@ -1,6 +1,6 @@
-import { SandboxFullError } from '../sandbox.ts';
+import { type FileCaps, tooManyBytes, tooManyFiles } from '../file-caps.ts';
+import { foldersAbove } from '../sandbox-path.ts';
 import { changeFiles, type FileChange, type FileEntry, type FileMap } from './file-entry.ts';
-import { foldersAbove } from './sandbox-path.ts';
 
 /** The files of one sandbox, within their caps. */
 export interface FileTree {
@@ -14,13 +14,6 @@ export interface FileTree {
   namesIn(folder: string): string[];
   /** Throws `SandboxFullError` when so many bytes do not fit beside all files but the one they replace. */
   assertRoom(bytes: number, replacing: string): void;
-}
-
-export interface FileCaps {
-  /** Of all files together. */
-  maxBytes: number;
-  /** Folders and links count too. */
-  maxFiles: number;
 }
 
 export function createFileTree({ maxBytes, maxFiles }: FileCaps): FileTree {
@@ -77,14 +70,4 @@ function bytesOf(files: FileMap): number {
 
 function bytesOfEntry(entry: FileEntry | undefined): number {
   return entry?.kind === 'file' ? entry.bytes.byteLength : 0;
-}
-
-export function tooManyBytes(maxBytes: number): SandboxFullError {
-  return new SandboxFullError(
-    `The sandbox is full: its files may have ${maxBytes} bytes together. Remove files or write less.`,
-  );
-}
-
-export function tooManyFiles(maxFiles: number): SandboxFullError {
-  return new SandboxFullError(`The sandbox is full: it may hold ${maxFiles} files and folders. Remove some.`);
 }

@@ -1,27 +1,37 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { type MeasuredEntry, planArchive } from '../archive/plan-archive.ts';
 import type { FileMap } from './file-entry.ts';
 import { toSandboxPath } from './sandbox-path.ts';
 
 /** A tar.gz of what lies in the folders. Links stay out: an archive with links is refused when it comes back. */
-export function packArchive(files: FileMap, folders: readonly string[]): Readable {
-  const roots = folders.map(toSandboxPath);
+export function packArchive(files: FileMap, folders: readonly string[], maxBytes: number): Readable {
   const tar = pack();
-  for (const path of [...files.keys()].sort()) {
-    const entry = files.get(path);
-    if (!entry || !roots.some((root) => isWithin(path, root))) continue;
+  for (const { path, text } of planArchive(measure(files, folders), maxBytes)) {
     const name = path.slice(1);
-    if (entry.kind === 'folder') tar.entry({ name, type: 'directory', mode: 0o755 });
-    if (entry.kind !== 'file') continue;
-    const { bytes, mode, mtimeMs } = entry;
-    tar.entry({ name, type: 'file', mode, mtime: new Date(mtimeMs), size: bytes.byteLength }, bytes);
+    const entry = files.get(path);
+    if (text !== undefined) tar.entry({ name, mode: 0o644 }, text);
+    else if (entry?.kind === 'folder') tar.entry({ name, type: 'directory', mode: 0o755 });
+    else if (entry?.kind === 'file') {
+      const { bytes, mode, mtimeMs } = entry;
+      tar.entry({ name, type: 'file', mode, mtime: new Date(mtimeMs), size: bytes.byteLength }, bytes);
+    }
   }
   tar.finalize();
   const gzip = createGzip();
   // An error of either ends the other, and whoever reads the result sees it.
   pipeline(tar, gzip, () => undefined);
   return gzip;
+}
+
+function measure(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
+  const roots = folders.map(toSandboxPath);
+  return [...files.keys()].sort().flatMap((path) => {
+    const entry = files.get(path);
+    if (!entry || entry.kind === 'link' || !roots.some((root) => isWithin(path, root))) return [];
+    return [{ path, kind: entry.kind, bytes: entry.kind === 'file' ? entry.bytes.byteLength : 0 }];
+  });
 }
 
 function isWithin(path: string, root: string): boolean {

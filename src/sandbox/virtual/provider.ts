@@ -1,4 +1,4 @@
-import type { SandboxProvider } from '../sandbox.ts';
+import type { Sandbox, SandboxProvider } from '../sandbox.ts';
 import { createVirtualSandbox } from './virtual-sandbox.ts';
 
 export interface VirtualSandboxOptions {
@@ -12,10 +12,17 @@ export interface VirtualSandboxOptions {
   stillAtMs?: number | undefined;
 }
 
+export interface VirtualSandboxes extends SandboxProvider {
+  /** Nobody outside sees it, so it needs no name, and it never has to be replaced. */
+  create(): Promise<Sandbox>;
+}
+
 /** Sandboxes on this machine without anything to install: a shell in JavaScript, on files in memory. */
-export function createVirtualSandboxes(options: VirtualSandboxOptions): SandboxProvider {
+export function createVirtualSandboxes(options: VirtualSandboxOptions): VirtualSandboxes {
   const { maxBytes, maxFiles = 20_000, heapMb = 1024, stillAtMs } = options;
   return {
     create: async () => createVirtualSandbox({ maxBytes, maxFiles, heapMb, stillAtMs }),
+    check: async () => undefined,
+    close: async () => undefined,
   };
 }

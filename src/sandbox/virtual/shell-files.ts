@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { InMemoryFs } from 'just-bash';
 import type { FileChange, FileEntry, FileMap } from './file-entry.ts';
-import { isSystemPath } from './sandbox-path.ts';
+import { isSystemPath } from './system-path.ts';
 
 export async function putFiles(fs: InMemoryFs, files: FileMap): Promise<void> {
   for (const [path, entry] of files) {

@@ -1,7 +1,16 @@
-import { type ExecOptions, type ExecResult, type Sandbox, SandboxFullError } from '../sandbox.ts';
+import { findLeftOut } from '../archive/plan-archive.ts';
+import { toWords } from '../ending-words.ts';
+import { type FileCaps, tooManyBytes } from '../file-caps.ts';
+import {
+  type ExecEnding,
+  type ExecOptions,
+  type ExecResult,
+  type Sandbox,
+  SandboxFullError,
+} from '../sandbox.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { type FileChange, toStoredFile } from './file-entry.ts';
-import { createFileTree, type FileCaps, tooManyBytes } from './file-tree.ts';
+import { createFileTree } from './file-tree.ts';
 import { packArchive } from './pack-archive.ts';
 import { resolveLinks } from './resolve-links.ts';
 import { toSandboxPath } from './sandbox-path.ts';
@@ -32,9 +41,9 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
     const { end, changes } = await running.finally(assertOpen);
     const kept = takeOver(changes);
     if (end.kind === 'aborted') throw signal.reason;
-    if (end.kind === 'timed-out') return { ...failed(124, timedOut(timeoutMs), kept), timedOut: true };
-    if (end.kind === 'crashed') return failed(137, crashed(end.signal), kept);
-    const result = { ...end.reply, timedOut: false };
+    if (end.kind === 'timed-out') return failed('timed-out', toWords('timed-out', { timeoutMs }), kept);
+    if (end.kind === 'crashed') return crashed(end.signal, kept);
+    const result: ExecResult = { ...end.reply, ending: 'exited' };
     if (kept.kind === 'changes') return result;
     return { ...result, exitCode: result.exitCode || 1, stderr: `${result.stderr}${toNotice(kept)}\n` };
   }
@@ -90,11 +99,13 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
       return target === null ? [] : tree.namesIn(target);
     },
 
-    archive: (folders) => packArchive(tree.files(), folders),
+    archive: (folders, keepBytes) => packArchive(tree.files(), folders, keepBytes),
 
     async restore(archive) {
       assertOpen();
-      tree.apply(await unpackArchive(archive, caps));
+      const changes = await unpackArchive(archive, caps);
+      tree.apply(changes);
+      return findLeftOut(changes.map(({ path }) => path));
     },
 
     async close() {
@@ -106,22 +117,18 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
 
 type Kept = { kind: 'changes'; count: number } | { kind: 'nothing'; reason: string };
 
-function failed(exitCode: number, reason: string, kept: Kept): ExecResult {
-  const stderr = `${reason} ${toNotice(kept)}\n`;
-  return { exitCode, stdout: '', stderr, timedOut: false, truncated: false };
-}
-
 function toNotice(kept: Kept): string {
   if (kept.kind === 'nothing') return `${kept.reason} Nothing it wrote was kept.`;
   if (kept.count === 0) return 'It had changed no files by then.';
   return `What it had changed by then was kept (files and folders: ${kept.count}), what it was still writing was not.`;
 }
 
-function timedOut(timeoutMs: number): string {
-  return `The command was ended after ${timeoutMs} ms. Do less at once.`;
+function crashed(signal: string | null, kept: Kept): ExecResult {
+  if (signal) return failed('out-of-memory', toWords('out-of-memory'), kept);
+  return failed('signal', 'The command was ended: the shell failed.', kept);
 }
 
-function crashed(signal: string | null): string {
-  if (signal) return 'The command was ended: it needed too much memory. Do less at once.';
-  return 'The command was ended: the shell failed.';
+function failed(ending: ExecEnding, words: string, kept: Kept): ExecResult {
+  const exitCode = ending === 'timed-out' ? 124 : 137;
+  return { exitCode, stdout: '', stderr: `${words} ${toNotice(kept)}\n`, ending, truncated: false };
 }

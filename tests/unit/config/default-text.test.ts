@@ -40,7 +40,7 @@ describe('the text of config init', () => {
     expect(config.store).toMatchObject({ kind: 's3', bucket: 'hummingbird-sessions', forcePathStyle: true });
     expect(config.sandbox).toEqual({
       ...load('sandbox: { kind: docker }').sandbox,
-      socketPath: '/var/run/docker.sock',
+      url: 'http://127.0.0.1:2375',
       runtime: 'runsc',
     });
     expect(config.gitlab.caFile).toBe('/etc/ssl/certs/company-ca.pem');

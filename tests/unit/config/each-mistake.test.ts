@@ -28,7 +28,7 @@ store: { kind: tape }
 store: { retentionDays: 3 }
   store.kind: is missing. Fix: write one of folder, s3.
 sandbox: { kind: virtual, image: x }
-  sandbox.image: is not a known key. Fix: remove it; known here: kind, maxBytes.
+  sandbox.image: is not a known key. Fix: remove it; known here: kind, maxBytes, keepBytes.
 quue: {}
   quue: is not a known key. Fix: did you mean queue?
 server: { zebra: 1 }
@@ -91,6 +91,8 @@ webhook: { rememberEventsMs: 1000 }
   webhook.rememberEventsMs: must not be smaller than replayWindowMs. Fix: raise it or lower replayWindowMs.
 webhook: { spool: { maxBytes: 10 } }
   webhook.spool.maxBytes: must not be smaller than maxBodyBytes. Fix: raise it or lower maxBodyBytes.
+sandbox: { kind: docker, memoryMb: 512 }
+  sandbox.maxBytes: must not be more than half of memoryMb: files are in memory, and commands need some too. Fix: lower it or raise memoryMb.
 sandbox: { kind: docker, jobTimeoutMs: 5000 }
   sandbox.jobTimeoutMs: must not be smaller than commandTimeoutMs. Fix: raise it or lower commandTimeoutMs.
 sources: { konflux: { namespaces: { "a/b": "My Team" } } }

@@ -32,8 +32,13 @@ describe('a workflow', () => {
       maxMinutes: 60,
       compactAt: 0.75,
       gate: 'checks',
+      keep: [],
       prompt: 'Do it.',
     });
+  });
+
+  test('may name folders that are kept with the session', () => {
+    expect(load('---\non: [mention]\nkeep: [/tmp/report]\n---\nDo it.').keep).toEqual(['/tmp/report']);
   });
 
   test('may name its model and its tools', () => {
@@ -45,6 +50,8 @@ describe('a workflow', () => {
     ['Do it.', 'must begin with front matter'],
     ['---\non: [pipeline_failed]\n---\n\n', 'must begin with front matter'],
     ['---\non: [full_moon]\n---\nDo it.', 'on'],
+    ['---\non: [mention]\nkeep: [/etc]\n---\nDo it.', 'below /tmp'],
+    ['---\non: [mention]\nkeep: [/tmp/../etc]\n---\nDo it.', 'below /tmp'],
     ['---\non: [pipeline_failed]\nmax_iteration: 7\n---\nDo it.', 'max_iteration'],
   ])('%j is refused, naming file and mistake', (text, message) => {
     expect(() => load(text)).toThrow(message);

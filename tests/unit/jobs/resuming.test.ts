@@ -9,7 +9,7 @@ import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
-import type { SandboxProvider } from '../../../src/sandbox/sandbox.ts';
+import type { Sandbox, SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
 import { newLedger } from '../../services/ledger.ts';
@@ -165,6 +165,29 @@ describe('files that are gone', () => {
     expect(logged.map(({ msg }) => msg)).toContain('files of the session could not be restored');
   });
 
+  test('are told of by name when only the largest had no room in the session, and only once', async () => {
+    const { sandboxes } = await runWithFiles({ '/tmp/_out/0.txt': 20, '/tmp/data/huge.log': 5_000 });
+
+    const { requests } = await run({ question: QUESTION, resumes: true }, undefined, sandboxes, 1_000);
+    const again = { noteId: 6, text: 'Sure?' };
+    const later = await run({ question: again, resumes: true }, undefined, sandboxes, 1_000);
+
+    expect(requests[0]?.messages.at(-1)).toHaveProperty(
+      'content',
+      `${QUESTION.text}\n\n[These files were too large to be kept with the session and are gone: /tmp/data/huge.log. Fetch again what you need.]`,
+    );
+    expect(later.requests[0]?.messages.at(-1)).toHaveProperty('content', 'Sure?');
+  });
+
+  test('are not gone when the run is broken off: they are saved with each turn', async () => {
+    const { sandboxes, opened } = await runWithFiles({ '/tmp/data/unit.log': 20 }, [
+      { calls: [{ name: 'look' }] },
+      { throws: new Error('crash') },
+    ]);
+    await run({}, undefined, sandboxes);
+    expect((await opened.at(-1)?.readFile('/tmp/data/unit.log'))?.length).toBe(20);
+  });
+
   test('are no words worth when there were none', async () => {
     await save([user(EVENT), assistant('', 'a'), result('a'), assistant('The tests fail.')]);
     const { requests } = await run({ question: QUESTION, resumes: true });
@@ -176,6 +199,7 @@ describe('files that are gone', () => {
     await writeFile(join(dir, ID, 'sandbox.tar.gz'), 'an archive');
     const virtual = createVirtualSandboxes({ maxBytes: 1_000_000 });
     const sandboxes: SandboxProvider = {
+      ...virtual,
       create: async () => ({
         ...(await virtual.create()),
         restore: () => Promise.reject(new RetryableError('no connection')),
@@ -194,6 +218,7 @@ async function run(
   about: Partial<Investigation>,
   turns: ScriptedTurn[] = [{ text: 'Done.' }],
   sandboxes: SandboxProvider = createVirtualSandboxes({ maxBytes: 1_000_000 }),
+  keepBytes = 1_000_000,
 ) {
   const { model, requests } = scriptedModel(turns);
   const findings = await investigate(
@@ -203,6 +228,7 @@ async function run(
       openSideModel: () => null,
       store: openFolderStore({ dir }),
       sandboxes,
+      keepBytes,
       createToolbox: () => scriptedTools().toolbox,
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
@@ -219,6 +245,7 @@ async function run(
         contextLimit: 1_000,
         maxOutputTokens: 100,
         maxMinutes: 1,
+        keep: [],
         compactAt: 0,
         gate: 'off',
       },
@@ -230,6 +257,24 @@ async function run(
     { signal: new AbortController().signal, onEvent: () => undefined },
   );
   return { ...findings, requests };
+}
+
+/** A run in whose sandbox these files come to be, and sandboxes that can be looked into. */
+async function runWithFiles(sizes: Record<string, number>, turns?: ScriptedTurn[]) {
+  const virtual = createVirtualSandboxes({ maxBytes: 1_000_000 });
+  const opened: Sandbox[] = [];
+  const sandboxes: SandboxProvider = {
+    ...virtual,
+    create: async () => {
+      const sandbox = await virtual.create();
+      if (opened.length === 0)
+        for (const [path, size] of Object.entries(sizes)) await sandbox.writeFile(path, 'x'.repeat(size));
+      opened.push(sandbox);
+      return sandbox;
+    },
+  };
+  await run({}, turns, sandboxes, 1_000);
+  return { sandboxes, opened };
 }
 
 async function save(content: string | Message[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { foldersAbove, toSandboxPath } from '../../../src/sandbox/virtual/sandbox-path.ts';
+import { foldersAbove } from '../../../src/sandbox/sandbox-path.ts';
+import { toSandboxPath } from '../../../src/sandbox/virtual/sandbox-path.ts';
 
 test.each([
   ['/tmp/a', '/tmp/a'],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { RetryableError } from '../../../src/errors.ts';
-import type { ExecResult, Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { type ExecResult, type Sandbox, SandboxFullError } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes, type VirtualSandboxOptions } from '../../../src/sandbox/virtual/provider.ts';
 
 const PROVIDER = join(import.meta.dirname, '../../../src/sandbox/virtual/provider.ts');
@@ -76,7 +76,11 @@ test.each([
   const sandbox = await open();
   await sandbox.writeFile('/tmp/data/old', 'x');
   const result = await exec(sandbox, `${before}; while true; do :; done`, 1500);
-  expect(result).toMatchObject({ exitCode: 124, timedOut: true, stderr: expect.stringContaining(expected) });
+  expect(result).toMatchObject({
+    exitCode: 124,
+    ending: 'timed-out',
+    stderr: expect.stringContaining(expected),
+  });
 });
 
 test('a large file that was written just before its shell died is kept whole', async () => {
@@ -139,6 +143,25 @@ test('files that come in at the same time share the room', async () => {
   await sandbox.writeFile('/tmp/data/c', Buffer.alloc(MIB * 0.4 - 1));
 });
 
+test('a file may replace another that leaves no room beside it', async () => {
+  const sandbox = await open({ maxBytes: MIB });
+  await sandbox.writeFile('/tmp/data/f', 'x'.repeat(MIB - 10));
+  await sandbox.writeFile('/tmp/data/f', 'y'.repeat(MIB - 5));
+  expect((await sandbox.readFile('/tmp/data/f'))?.length).toBe(MIB - 5);
+  await expect(sandbox.writeFile('/tmp/data/g', '123456')).rejects.toThrow(SandboxFullError);
+  expect(await sandbox.writeFile('/tmp/data/g', '12345')).toBe(5);
+});
+
+test('a command that runs out of room has changed nothing, even if it goes on', async () => {
+  const sandbox = await open({ maxBytes: MIB });
+  await sandbox.writeFile('/tmp/data/half', 'x'.repeat(MIB / 2));
+  await sandbox.writeFile('/tmp/data/note', 'old');
+  const result = await exec(sandbox, 'echo new > data/note; cat data/half data/half > data/all; true');
+  expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('full') });
+  expect((await sandbox.readFile('/tmp/data/note'))?.toString()).toBe('old');
+  expect(await sandbox.list('/tmp/data')).toEqual(['half', 'note']);
+});
+
 test('a shell that can not start is an error that may pass, not a failed command', async () => {
   const sandbox = await open({ heapMb: 1 });
   await expect(exec(sandbox, 'echo x')).rejects.toThrow(RetryableError);
@@ -154,7 +177,7 @@ test('the end of a busy shell is not the end of other sandboxes', async () => {
     }),
     exec(other, 'echo fine'),
   ]);
-  expect(busy.timedOut).toBe(true);
+  expect(busy.ending).toBe('timed-out');
   expect(quick.stdout).toBe('fine\n');
 });
 

@@ -21,7 +21,7 @@ export function createMemorySandbox(
     async exec(command, { timeoutMs, maxOutputBytes, signal }) {
       signal.throwIfAborted();
       ran.push({ command, timeoutMs, maxOutputBytes });
-      return { exitCode: 0, stdout: '', stderr: '', timedOut: false, truncated: false, ...outcome };
+      return { exitCode: 0, stdout: '', stderr: '', ending: 'exited', truncated: false, ...outcome };
     },
     async writeFile(path, content) {
       const bytes = content instanceof Readable ? await buffer(content) : Buffer.from(content);
@@ -37,7 +37,7 @@ export function createMemorySandbox(
         .map((path) => path.slice(folder.length + 1))
         .sort(),
     archive: () => Readable.from([]),
-    restore: async () => undefined,
+    restore: async () => [],
     close: async () => undefined,
   };
 }
