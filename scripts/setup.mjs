@@ -14,6 +14,8 @@ const testPrograms = [
   { program: 'postgres', debianPackage: 'postgresql' },
   { program: 'openssl', debianPackage: 'openssl' },
   { program: 'script', debianPackage: 'bsdutils' },
+  { program: 'dockerd', debianPackage: 'docker.io' },
+  { program: 'mmdebstrap', debianPackage: 'mmdebstrap' },
 ];
 
 installNpmPackages();

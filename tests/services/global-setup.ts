@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import type { TestProject } from 'vitest/node';
+import { offerDocker } from './offer-docker.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
@@ -13,6 +14,8 @@ declare module 'vitest' {
     postgresUrl: string | null;
     /** A fresh PGlite folder to copy: making one takes seconds, copying it does not. */
     pgliteTemplate: string;
+    /** Where to ask for the Docker engine, which is started then. */
+    dockerUrl: string;
   }
 }
 
@@ -22,12 +25,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
   const template = join(folder, 'pglite-template');
+  const docker = await offerDocker();
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres(), makeTemplate(template)]);
   project.provide('redisUrl', redis?.url ?? null);
   project.provide('postgresUrl', postgres?.url ?? null);
   project.provide('pgliteTemplate', template);
+  project.provide('dockerUrl', docker.url);
   return async () => {
-    await Promise.all([redis?.stop(), postgres?.stop()]);
+    await Promise.all([redis?.stop(), postgres?.stop(), docker.stop()]);
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -11,8 +11,8 @@ export interface Server {
   stop(): Promise<void>;
   /** After a stop, on the same address with the same data. */
   restart(): Promise<void>;
-  /** Lets it hang without closing a connection, and go on. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Lets it hang without closing a connection, go on, or die. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
 }
 
 const POSTGRES_VERSIONS = '/usr/lib/postgresql';

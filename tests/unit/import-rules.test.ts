@@ -32,7 +32,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
   },
   tools: { rooms: ['agent', 'sandbox', 'sources'], packages: ['zod'] },
-  sandbox: { rooms: [], packages: ['just-bash', 'tar-stream'] },
+  sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
   session: { rooms: ['agent'], packages: ['zod'] },
   jobs: {
     rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources'],
