@@ -73,7 +73,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
     const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
-    const findings = await investigate(deps, subject, { signal, onEvent });
+    const running = investigate(deps, subject, { signal, onEvent });
+    const findings = await running.finally(() => investigator.sandboxes.close());
     signal.throwIfAborted();
     arrangement.assertComplete();
     if (secrets.gitlabWriteToken && post)

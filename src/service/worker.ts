@@ -27,6 +27,12 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   });
 
   const investigator = await createInvestigator({ config, secrets, reader, log, now });
+  onStop(() => investigator.sandboxes.close());
+  checks.push({
+    name: 'sandbox',
+    required: role === 'worker',
+    check: () => investigator.sandboxes.check().then(() => undefined),
+  });
   const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
   const working = backend.whenConnected(({ queue, records }) => {
