@@ -11,8 +11,8 @@ export interface Compaction {
   /** False once it could not make enough room: then the budget of the context applies. */
   mayHelp(): boolean;
   isDue(request: ModelRequest): boolean;
-  /** Changes the messages in place, all at once; false when they could not be made shorter. */
-  compact(messages: Message[], request: ModelRequest, run: RunView): Promise<boolean>;
+  /** Changes the messages in place, all at once; false when they could not be made shorter. `maxTokens`: no more than that. */
+  compact(messages: Message[], request: ModelRequest, run: RunView, maxTokens?: number): Promise<boolean>;
 }
 
 export interface CompactionOptions {
@@ -22,8 +22,8 @@ export interface CompactionOptions {
   /** Writes the summaries; without one, what is cut is only listed. */
   side: Model | null;
   keepFile: KeepFile;
-  /** Keeps what is cut, whole. */
-  archive: (cut: readonly Message[]) => Promise<void>;
+  /** Keeps the conversation as it was before something is cut out of it. */
+  archive: (messages: readonly Message[]) => Promise<void>;
 }
 
 /** How much of the limit the end of the conversation may have that is left as it is; less with each pass. */
@@ -39,7 +39,8 @@ export function createCompaction(options: CompactionOptions): Compaction {
   return {
     mayHelp: () => !state.isExhausted,
     isDue: (request) => !state.isExhausted && sizeOf(request) >= threshold,
-    async compact(messages, request, run) {
+    async compact(messages, request, run, maxTokens = threshold) {
+      const goal = Math.min(threshold, maxTokens);
       // As a model counted it, if one has: its tokens may be longer or shorter than we think.
       const tokensBefore = sizeOf(request);
       const bytesPerToken = frameBytes(request, messages) / tokensBefore;
@@ -49,13 +50,13 @@ export function createCompaction(options: CompactionOptions): Compaction {
       let shorter = withoutSizes(messages);
       let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
       for (const share of TAIL_SHARES) {
-        const parts = split(shorter, share * contextLimit * bytesPerToken);
-        const pruned = await pruneResults(parts.middle, options.keepFile);
+        const parts = split(shorter, share * (goal / ratio) * bytesPerToken);
+        const pruned = await pruneResults(parts.middle, options.keepFile, run.signal);
         shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
-        if (toTokens(shorter) <= threshold * SLACK) break;
+        if (toTokens(shorter) <= goal * SLACK) break;
         const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
         if (cut) ({ messages: shorter, how } = cut);
-        if (toTokens(shorter) <= threshold) break;
+        if (toTokens(shorter) <= goal) break;
       }
       const tokensAfter = Math.ceil(toTokens(shorter));
       state.isExhausted = tokensAfter > threshold;
@@ -63,7 +64,9 @@ export function createCompaction(options: CompactionOptions): Compaction {
         run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
         return false;
       }
+      run.signal.throwIfAborted();
       await options.archive(messages);
+      run.signal.throwIfAborted();
       messages.splice(0, messages.length, ...shorter);
       run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
       return true;

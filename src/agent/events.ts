@@ -24,6 +24,8 @@ export type AgentEvent =
   | { type: 'loop-detected'; call: ToolCall; step: 'refused' | 'dropped' | 'tools-off' }
   /** An answer was not taken as the last word. */
   | { type: 'sent-back'; reason: string }
+  /** Whoever was to judge the answer could not, so it passed. */
+  | { type: 'judge-failed'; reason: string }
   /** The model can not take a conversation of this size. */
   | { type: 'context-overflow'; reason: string }
   | {

@@ -1,5 +1,7 @@
 // Whether an answer may be the last word.
+import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
+import type { Message } from './messages.ts';
 import type { Model } from './model.ts';
 import { JUDGE_SYSTEM_PROMPT } from './prompts.ts';
 import { askSide } from './side-call.ts';
@@ -13,23 +15,17 @@ const MAX_OBJECTIONS = 2;
 const PREVIEWS = 8;
 const PREVIEW_CHARS = 280;
 const MAX_PROMISE_CHARS = 400;
-const MAX_VERDICT_TOKENS = 200;
+/** Thinking counts, too. */
+const MAX_VERDICT_TOKENS = 2_000;
 
 /** Sends an answer back that is none, at most twice. */
 export function createGate({ judge }: GateOptions): Hooks {
-  const previews: string[] = [];
   let objections = 0;
   return {
-    afterTool({ name }, { result }) {
-      previews.push(`${name}: ${JSON.stringify(result).slice(0, PREVIEW_CHARS)}`);
-      if (previews.length > PREVIEWS) previews.shift();
-      return undefined;
-    },
     async afterAgent(answer, run) {
       if (objections >= MAX_OBJECTIONS) return undefined;
       const objection =
-        findCheapObjection(answer, run, objections) ??
-        (judge && (await askJudge(judge, answer, previews, run)));
+        findCheapObjection(answer, run, objections) ?? (judge && (await askJudge(judge, answer, run)));
       if (!objection) return undefined;
       objections += 1;
       return { sendBack: objection };
@@ -52,30 +48,43 @@ function isPromise(answer: string): boolean {
   const text = answer.trim();
   if (text.length > MAX_PROMISE_CHARS) return false;
   const lastSentence = text.split(/(?<=[.!?…:])\s+/).at(-1) ?? '';
-  return /^(?:(?:ok(?:ay)?|sure|now|next|first|then|so)\b[,.!]?\s*)*(?:let me|let's|i'll|i will|i am going to|i'm going to|i need to|i should)\b/i.test(
+  return /^(?:(?:ok(?:ay)?|sure|now|next|first|then|so)\b[,.!]?\s*)*(?:let me(?! know)|let's|i'll|i will|i am going to|i'm going to)\b/i.test(
     lastSentence,
   );
 }
 
 /** By intent, not by phrases. A judge that can not be asked does not hold anything up. */
-async function askJudge(
-  judge: Model,
-  answer: string,
-  previews: readonly string[],
-  run: RunView,
-): Promise<string | null> {
+async function askJudge(judge: Model, answer: string, run: RunView): Promise<string | null> {
+  const question = run.messages.findLast(isQuestion)?.content ?? '';
   try {
     const verdict = await askSide(judge, 'judgement', run, {
       system: JUDGE_SYSTEM_PROMPT,
-      prompt: ['<tool-results>', ...previews, '</tool-results>', '<answer>', answer, '</answer>'].join('\n'),
+      prompt: toPrompt({ question, 'tool-results': toPreviews(run.messages).join('\n'), answer }),
       maxOutputTokens: MAX_VERDICT_TOKENS,
     });
     const [, reason] = /^\s*CONTINUE:\s*([\s\S]*)/i.exec(verdict) ?? [];
+    if (reason === undefined && !/^\s*DONE\b/i.test(verdict))
+      run.report({ type: 'judge-failed', reason: 'no verdict' });
     return reason === undefined
       ? null
       : reason.trim() || 'The answer does not reflect what the tools have shown.';
-  } catch {
+  } catch (error) {
     run.signal.throwIfAborted();
+    run.report({ type: 'judge-failed', reason: error instanceof Error ? error.message : String(error) });
     return null;
   }
+}
+
+/** How the last results begin, of earlier runs, too: a reply is often answered from what is known already. */
+function toPreviews(messages: readonly Message[]): string[] {
+  return messages
+    .filter((message) => message.role === 'tool')
+    .slice(-PREVIEWS)
+    .map(({ name, content }) => `${name}: ${content.slice(0, PREVIEW_CHARS)}`);
+}
+
+function toPrompt(parts: Record<string, string>): string {
+  return Object.entries(parts)
+    .map(([name, text]) => `<${name}>\n${text}\n</${name}>`)
+    .join('\n');
 }

@@ -17,8 +17,15 @@ export function hasCalls([first]: Group): boolean {
   return first?.role === 'assistant' && first.toolCalls.length > 0;
 }
 
+/** Of what every model is sent; what is kept beside it does not count. */
 export function bytesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
+  return messages.reduce((sum, message) => sum + Buffer.byteLength(toSaid(message)), 0);
+}
+
+function toSaid(message: Message): string {
+  return message.role === 'assistant'
+    ? JSON.stringify([message.content, message.toolCalls])
+    : message.content;
 }
 
 /** The last groups that have at most so many bytes together; one at least. */

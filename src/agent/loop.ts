@@ -19,7 +19,7 @@ import { createRun, type Run, toView } from './run.ts';
 import { runTools } from './run-tools.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Toolbox } from './toolbox.ts';
-import { whileRunning } from './while-running.ts';
+import { untilAborted, whileRunning } from './while-running.ts';
 
 export interface LoopOptions extends Limits {
   model: Model;
@@ -59,10 +59,10 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
   const run = createRun(options);
   let result: LoopResult;
   try {
-    yield* whileRunning((report) => fireBeforeAgent(run.hooks, toView(run, report)));
+    yield* whileRunning(run.signal, (report) => fireBeforeAgent(run.hooks, toView(run, report)));
     result = yield* iterate(run);
   } catch (error) {
-    result = endBroken(run, error);
+    result = yield* endBroken(run, error);
   }
   const { ending, reason, usage, iterations } = result;
   if (ending === 'stopped') yield { type: 'stopped', reason };
@@ -89,12 +89,17 @@ async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
         break;
       case 'cut-text':
         if (run.continuations > MAX_CONTINUATIONS)
-          return yield* answer(run, toAnswer(reading.text), ['answered', 'the answer was cut off']);
+          return yield* answer(run, toAnswer(longer(run.lastText, reading.text)), [
+            'answered',
+            'the answer was cut off',
+          ]);
         continueAnswer(run, reading.text);
         break;
       default:
         run.emptyResponses += 1;
-        if (run.emptyResponses > MAX_EMPTY_RETRIES) return end(run, 'empty', 'the model gave no response');
+        if (hasText(turn.message.content)) run.lastText = run.draft + turn.message.content;
+        if (run.emptyResponses > MAX_EMPTY_RETRIES)
+          return yield* endWithout(run, 'empty', toReason(reading.kind));
         nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
     }
   }
@@ -104,7 +109,7 @@ async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
 async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
   const { compaction } = run;
   if (!compaction?.isDue(run.request())) return;
-  const isShorter = yield* whileRunning((report) =>
+  const isShorter = yield* whileRunning(run.signal, (report) =>
     compaction.compact(run.messages, run.request(), toView(run, report)),
   );
   if (isShorter) yield* save(run);
@@ -113,16 +118,20 @@ async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
 async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
   run.iteration += 1;
   const plan = planTurn(run.limits, run.used());
-  if (!plan.last && (await run.model.canGoOn?.(run.request())) === false) makeLast(plan, NO_MONEY_LEFT);
+  if (!plan.last && !(await canGoOn(run))) makeLast(plan, NO_MONEY_LEFT);
   yield { type: 'turn-started', iteration: run.iteration, maxIterations: run.limits.maxIterations };
   for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
   plan.words.push(...run.words.splice(0));
   return plan;
 }
 
+async function canGoOn({ model, signal, request }: Run): Promise<boolean> {
+  return model.canGoOn ? untilAborted(model.canGoOn(request()), signal) : true;
+}
+
 /** Runs the calls that nobody objects to. One that is refused is as if it had never been made. */
 async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEvent, void> {
-  const { allowed, refusals } = yield* whileRunning(async (report) => {
+  const { allowed, refusals } = yield* whileRunning(run.signal, async (report) => {
     const view = toView(run, report);
     const allowed: typeof message.toolCalls = [];
     const refusals: string[] = [];
@@ -150,7 +159,7 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
 /** A reason why this can not be the last word; null when it can. */
 async function* findObjection(run: Run, text: string): AsyncGenerator<AgentEvent, string | null> {
   if (run.sentBack >= MAX_SENT_BACK) return null;
-  return yield* whileRunning((report) => fireAfterAgent(run.hooks, text, toView(run, report)));
+  return yield* whileRunning(run.signal, (report) => fireAfterAgent(run.hooks, text, toView(run, report)));
 }
 
 /** The answer stays the best there is, but the model has to go on; it sees its draft once more, nobody else does. */
@@ -183,7 +192,7 @@ async function* endLast(
   { message }: ModelTurn,
 ): AsyncGenerator<AgentEvent, LoopResult> {
   const text = run.draft + message.content;
-  if (!hasText(text)) return end(run, ending === 'answered' ? 'empty' : ending, reason);
+  if (!hasText(text)) return yield* endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
   const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
   return yield* answer(run, whole, [ending, reason]);
 }
@@ -197,6 +206,21 @@ async function* answer(
   run.lastText = message.content;
   yield* save(run);
   return end(run, ending, reason);
+}
+
+/** Without a last word. The best text becomes the answer where the session does not have it: it says what people read. */
+async function* endWithout(run: Run, ending: Ending, reason: string): AsyncGenerator<AgentEvent, LoopResult> {
+  const isKnown = run.messages.some(({ role, content }) => role === 'assistant' && content === run.lastText);
+  if (isKnown || run.lastText === '') return end(run, ending, reason);
+  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
+}
+
+function toReason(kind: 'empty' | 'cut-call'): string {
+  return kind === 'empty' ? 'the model gave no response' : 'the responses of the model were cut off';
+}
+
+function longer(one: string, other: string): string {
+  return one.length > other.length ? one : other;
 }
 
 function toAnswer(content: string): AssistantMessage {
@@ -219,11 +243,16 @@ function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason
   };
 }
 
-function endBroken(run: Run, error: unknown): LoopResult {
+async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
   const message = error instanceof Error ? error.message : String(error);
   if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
-  // For this turn nobody was asked.
-  if (error instanceof ModelError && error.kind === 'no-money')
-    return end({ ...run, iteration: run.iteration - 1 }, 'money', message);
-  return { ...end(run, error instanceof ModelError ? 'model-error' : 'unexpected-error', message), error };
+  if (!(error instanceof ModelError)) return { ...end(run, 'unexpected-error', message), error };
+  if (error.kind === 'no-money') {
+    // The turn that could not be paid was not taken.
+    run.iteration -= 1;
+    return yield* endWithout(run, 'money', message);
+  }
+  // Whoever comes back to it later goes on where it was saved.
+  if (error.kind === 'retry') return { ...end(run, 'model-error', message), error };
+  return { ...(yield* endWithout(run, 'model-error', message)), error };
 }

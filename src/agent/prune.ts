@@ -7,24 +7,48 @@ export type KeepFile = (name: string, text: string) => Promise<string | null>;
 const WORTH_PRUNING_BYTES = 600;
 const SHOWN_CHARS = 160;
 
-/** Old results give way to the name of the file that still holds them. */
-export async function pruneResults(groups: readonly Group[], keepFile: KeepFile): Promise<Group[]> {
-  return Promise.all(
-    groups.map((group) => Promise.all(group.map((message) => pruneResult(message, keepFile)))),
-  );
+/** Old results give way to the name of the file that still holds them. One after the other: there may be many. */
+export async function pruneResults(
+  groups: readonly Group[],
+  keepFile: KeepFile,
+  signal: AbortSignal,
+): Promise<Group[]> {
+  const pruned: Group[] = [];
+  for (const group of groups) {
+    const messages: Message[] = [];
+    for (const message of group) {
+      signal.throwIfAborted();
+      messages.push(await pruneResult(message, keepFile));
+    }
+    pruned.push(messages);
+  }
+  return pruned;
 }
 
 async function pruneResult(message: Message, keepFile: KeepFile): Promise<Message> {
   if (message.role !== 'tool' || message.content.length < WORTH_PRUNING_BYTES || isPruned(message))
     return message;
-  const files = filesOf(message);
-  const kept = files.length > 0 ? files : [await keepFile(`${message.name}.json`, message.content)];
+  const kept = isInFiles(message)
+    ? filesOf(message)
+    : [await keepFile(`${message.name}.json`, message.content)];
+  // Without room for it, the conversation is the only place it has.
+  if (kept.includes(null)) return message;
   const content = {
     pruned: 'This result was removed to save room.',
-    saved_to: kept.filter((file) => file !== null),
+    saved_to: kept,
     began: message.content.slice(0, SHOWN_CHARS),
   };
   return { ...message, content: JSON.stringify(content) };
+}
+
+/** Nothing but a preview of a file that holds all of it. */
+function isInFiles({ content }: ToolMessage): boolean {
+  try {
+    const { saved_to, preview: _preview, bytes: _bytes, ...rest } = JSON.parse(content);
+    return typeof saved_to === 'string' && Object.keys(rest).length === 0;
+  } catch {
+    return false;
+  }
 }
 
 function isPruned({ content }: ToolMessage): boolean {

@@ -21,12 +21,15 @@ const TOOLS_OFF_AFTER = 4;
  */
 export function createRepeatGuard(): Hooks {
   const executed: { call: string; result: string }[] = [];
+  /** Turns in which something was refused. */
   let refusals = 0;
+  let refusedIn = 0;
   return {
     beforeTool(call, run) {
       const key = toKey(call);
       if (!isRepeat(executed, key)) return undefined;
-      refusals += 1;
+      if (run.iteration !== refusedIn) refusals += 1;
+      refusedIn = run.iteration;
       run.report({ type: 'loop-detected', call, step: toStep(refusals) });
       return {
         refuse: `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`,
@@ -91,7 +94,7 @@ function toResult({ result }: ToolOutcome): string {
 
 /** The same output is spilled to a new file each time. */
 function toComparable(text: string): string {
-  return text.replace(/\/tmp\/_out\/\d+\.txt/g, '/tmp/_out/N.txt');
+  return text.replace(/(\/tmp\/_out\/|\/tmp\/data\/\w+-)\d+\.(?:txt|json)/g, '$1N');
 }
 
 function sortKeys(value: unknown): unknown {

@@ -18,7 +18,7 @@ export async function* runTools(
   run: ToolRun,
   calls: readonly ToolCall[],
 ): AsyncGenerator<AgentEvent, ToolMessage[]> {
-  return yield* whileRunning(async (report) => {
+  return yield* whileRunning(run.signal, async (report) => {
     const results: ToolMessage[] = [];
     let last: Promise<unknown> = Promise.resolve();
     const inOrder = (call: ToolCall): Promise<ToolMessage> => {
@@ -44,13 +44,24 @@ function toBatches(toolbox: Toolbox, calls: readonly ToolCall[]): ToolCall[][] {
   return batches;
 }
 
+/** When one fails, no further ones are begun, and those under way come to their end first. */
 async function runTogether<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = items.entries();
+  let hasFailed = false;
   const next = async (): Promise<void> => {
-    for (const [index, item] of waiting) results[index] = await work(item);
+    for (const [index, item] of waiting) {
+      if (hasFailed) return;
+      try {
+        results[index] = await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
   };
-  await Promise.all(Array.from({ length: MAX_PARALLEL }, next));
+  const settled = await Promise.allSettled(Array.from({ length: MAX_PARALLEL }, next));
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
   return results;
 }
 

@@ -2,6 +2,7 @@
 import type { Limits, Used } from './budget.ts';
 import { estimateTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
+import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
 import type { LoopOptions } from './loop.ts';
 import type { Message } from './messages.ts';
@@ -41,7 +42,7 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
     usage: NO_USAGE,
     models: new Set(),
     iteration: 0,
-    lastText: '',
+    lastText: findLastText(options.messages),
     draft: '',
     continuations: 0,
     emptyResponses: 0,
@@ -78,7 +79,17 @@ export function toView(run: Run, report: RunView['report']): RunView {
   };
 }
 
-function sizeOf(run: Run): number {
+/** What was said since the last question, in a run that was broken off. */
+function findLastText(messages: readonly Message[]): string {
+  const asked = messages.findLastIndex(isQuestion);
+  const said = messages
+    .slice(asked + 1)
+    .findLast((one) => one.role === 'assistant' && one.content.trim() !== '');
+  return said?.content ?? '';
+}
+
+/** Of what would be sent now, in tokens. */
+export function sizeOf(run: Run): number {
   return estimateTokens(run.request(), { model: run.model.name, bytesPerToken: BYTES_PER_TOKEN });
 }
 

@@ -10,7 +10,8 @@ const BYTES_PER_TOKEN = 2;
 export function shrinkToFit(request: ModelRequest, maxTokens: number): ModelRequest {
   const [head = [], ...rest] = toGroups(withoutSizes(request.messages).map(cutResult));
   const asked = rest.findLast(([first]) => first?.role === 'user') ?? [];
-  const tail = takeTail(rest, maxTokens * BYTES_PER_TOKEN - bytesOf(head) - bytesOf(asked));
+  const frame = Buffer.byteLength(request.system) + Buffer.byteLength(JSON.stringify(request.tools));
+  const tail = takeTail(rest, maxTokens * BYTES_PER_TOKEN - frame - bytesOf(head) - bytesOf(asked));
   const isThere = tail.includes(asked);
   return { ...request, messages: [...head, ...(isThere ? [] : asked), ...tail.flat()] };
 }

@@ -6,7 +6,8 @@ import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from './prompts.ts';
 import { filesOf } from './prune.ts';
 import { askSide } from './side-call.ts';
 
-const MAX_SUMMARY_TOKENS = 4_000;
+/** Thinking counts, too. */
+const MAX_SUMMARY_TOKENS = 16_000;
 const MAX_RESULT_CHARS = 1_500;
 const MAX_LIST_CHARS = 4_000;
 
@@ -37,7 +38,8 @@ export async function summarize(
     maxOutputTokens: MAX_SUMMARY_TOKENS,
   });
   const isWhole = SUMMARY_HEADINGS.every((heading) => summary.includes(heading));
-  return isWhole && Buffer.byteLength(summary) < bytesOf(groups.flat()) ? summary : null;
+  const replaced = bytesOf(groups.flat()) + Buffer.byteLength(previous ?? '');
+  return isWhole && Buffer.byteLength(summary) < replaced ? summary : null;
 }
 
 /** All that was said and done, results only as far as they are not long. */

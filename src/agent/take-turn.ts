@@ -4,7 +4,7 @@ import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import type { AssistantMessage } from './messages.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
-import { type Run, toView } from './run.ts';
+import { type Run, sizeOf, toView } from './run.ts';
 import { shrinkToFit } from './shrink.ts';
 import { type Report, untilAborted, whileRunning } from './while-running.ts';
 
@@ -12,6 +12,8 @@ const TOO_LONG: LastTurn = { ending: 'context', reason: 'the conversation is too
 
 export interface TakenTurn {
   turn: ModelTurn;
+  /** The conversation was sent as it is, so what the model counted is its size. */
+  isWhole: boolean;
   /** Set when it was the last one: no tools could be called. */
   last: LastTurn | null;
 }
@@ -19,12 +21,12 @@ export interface TakenTurn {
 /** One round trip to the model. A conversation it can not take is made shorter, then cut for a last turn. */
 export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentEvent, TakenTurn> {
   yield* run.pending.splice(0);
-  const taken = yield* whileRunning(async (report) => {
+  const taken = yield* whileRunning(run.signal, async (report) => {
     try {
       return await ask(run, plan, report);
     } catch (error) {
-      if (!(error instanceof ModelError) || error.kind !== 'too-long') throw error;
-      report({ type: 'context-overflow', reason: error.message });
+      if (!isTooLong(error)) throw error;
+      report({ type: 'context-overflow', reason: (error as ModelError).message });
       return askShorter(run, plan, report);
     }
   });
@@ -39,7 +41,7 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
     usage: turn.usage,
     contextTokens: contextTokens(turn.usage),
   };
-  return { ...taken, turn: { ...turn, message: withSize(turn, run.model.name) } };
+  return taken.isWhole ? { ...taken, turn: { ...turn, message: withSize(turn, run.model.name) } } : taken;
 }
 
 async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise<TakenTurn> {
@@ -50,21 +52,38 @@ async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise
   return {
     turn: await fireAfterModel(run.hooks, answered, view),
     last: last ?? made,
+    isWhole: request.messages === planned.messages,
   };
 }
 
 /** Compacted, once; if that is not enough, cut down to what surely fits and asked for an answer. */
 async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<TakenTurn> {
   try {
-    const isShorter = await run.compaction?.compact(run.messages, run.request(), toView(run, report));
+    const refused = sizeOf(run);
+    const view = toView(run, report);
+    const isShorter = await run.compaction?.compact(run.messages, run.request(), view, refused / 2);
     if (isShorter) return await ask(run, plan, report);
   } catch (error) {
-    if (!(error instanceof ModelError) || error.kind !== 'too-long') throw error;
+    if (!isTooLong(error)) throw error;
   }
-  const request = shrinkToFit(run.request([FINAL_TURN_WARNING]), run.limits.contextLimit / 2);
   report({ type: 'warning', kind: 'final-turn', iteration: run.iteration });
-  const turn = await generate(run, { ...request, toolsDisabled: true }, report);
-  return { turn, last: plan.last ?? TOO_LONG };
+  const words = plan.words.includes(FINAL_TURN_WARNING) ? plan.words : [...plan.words, FINAL_TURN_WARNING];
+  const whole = run.request(words);
+  for (let maxTokens = Math.min(sizeOf(run), run.limits.contextLimit) / 2; ; maxTokens /= 2) {
+    try {
+      const turn = await generate(run, { ...shrinkToFit(whole, maxTokens), toolsDisabled: true }, report);
+      return { turn, last: plan.last ?? TOO_LONG, isWhole: false };
+    } catch (error) {
+      if (!isTooLong(error) || maxTokens < MIN_TOKENS) throw error;
+    }
+  }
+}
+
+/** Less than this is no conversation any more. */
+const MIN_TOKENS = 1_000;
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof ModelError && error.kind === 'too-long';
 }
 
 function generate({ model, signal }: Run, request: ModelRequest, report: Report): Promise<ModelTurn> {

@@ -2,15 +2,19 @@ import type { AgentEvent } from './events.ts';
 
 export type Report = (event: AgentEvent) => void;
 
-/** What the work reports comes out while it runs, its result at the end. */
-export async function* whileRunning<T>(work: (report: Report) => Promise<T>): AsyncGenerator<AgentEvent, T> {
+/** What the work reports comes out while it runs, its result at the end; its end is not waited for once it is aborted. */
+export async function* whileRunning<T>(
+  signal: AbortSignal,
+  work: (report: Report) => Promise<T>,
+): AsyncGenerator<AgentEvent, T> {
   const waiting: AgentEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let isDone = false;
-  const running = work((event) => {
+  const report: Report = (event) => {
     waiting.push(event);
     wake.resolve();
-  }).finally(() => {
+  };
+  const running = untilAborted(work(report), signal).finally(() => {
     isDone = true;
     wake.resolve();
   });

@@ -11,6 +11,7 @@ import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
+import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { Session, SessionMeta, SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
@@ -103,7 +104,12 @@ export async function investigate(
       ratio: workflow.compactAt,
       side,
       keepFile: createKeepFile(sandbox),
-      archive: (cut) => store.saveHistory(sessionId, cut),
+      archive: async (messages) => {
+        throwIfTakenOver(signal);
+        // The conversation is about to name files instead of what is in them.
+        await files.save();
+        await store.saveHistory(sessionId, messages);
+      },
     });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
@@ -122,6 +128,7 @@ export async function investigate(
       ...(workflow.compactAt > 0 && { compaction }),
       hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
       checkpoint: async (all) => {
+        throwIfTakenOver(signal);
         await files.checkpoint();
         await store.saveContext(sessionId, { version: 1, messages: [...all] });
       },
@@ -131,16 +138,17 @@ export async function investigate(
       loop,
       async (event) => {
         if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
+        onEvent(event);
         const spent = 'usage' in event && { spentMicroUsd: ledger.spentMicroUsd() };
         await store.appendTranscript(sessionId, {
           at: new Date(deps.now()).toISOString(),
           ...event,
           ...spent,
         });
-        onEvent(event);
       },
       log,
     );
+    throwIfTakenOver(signal);
     await files.save();
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
@@ -158,6 +166,13 @@ export async function investigate(
   } finally {
     await sandbox.close();
   }
+}
+
+/** Somebody else works on the session by now: what they save must not be written over. */
+function throwIfTakenOver({ reason }: AbortSignal): void {
+  const isTakenOver =
+    reason instanceof NotYet || (reason instanceof StopRequest && reason.kind === 'lock-lost');
+  if (isTakenOver) throw reason;
 }
 
 function openModelFor(

@@ -5,11 +5,13 @@ const FOLDER = '/tmp/_out';
 
 /** Texts that the conversation has no more room for, in files that are saved with the session. */
 export function createKeepFile(sandbox: Sandbox): KeepFile {
-  const given = new Set<string>();
+  let taken: Promise<Set<string>> | undefined;
   return async (name, text) => {
-    const taken = new Set(await sandbox.list(FOLDER));
-    const free = toNames(name).find((one) => !taken.has(one) && !given.has(one)) ?? name;
-    given.add(free);
+    // What comes into the folder later has names of another kind.
+    taken ??= sandbox.list(FOLDER).then((names) => new Set(names));
+    const names = await taken;
+    const free = toNames(name).find((one) => !names.has(one)) ?? name;
+    names.add(free);
     const path = `${FOLDER}/${free}`;
     try {
       await sandbox.writeFile(path, text);

@@ -30,14 +30,16 @@ const EARLY_ENDINGS: Partial<Record<Ending, string>> = {
   'unexpected-error': 'This analysis broke off because of an internal error; what follows is all there is.',
 };
 
+/** Why, is for the log and not for the merge request: it may name hosts, keys and files. */
+const INTERNAL = new Set<Ending>(['model-error', 'unexpected-error']);
+
 /** The note as it is posted: what the agent found, and under which circumstances. */
 export function composeNote(facts: NoteFacts): string {
   const notices: string[] = [];
   if (facts.isSessionLost)
     notices.push('The earlier conversation is no longer available, so this answer starts afresh.');
   const early = EARLY_ENDINGS[facts.ending];
-  // What broke inside is for the log, not for the merge request.
-  if (early) notices.push(facts.ending === 'unexpected-error' ? early : `${early} (${facts.reason})`);
+  if (early) notices.push(INTERNAL.has(facts.ending) ? early : `${early} (${facts.reason})`);
   if (facts.gaps.length > 0) notices.push(toGapNotice(facts.gaps));
   return [...notices.map((notice) => `> ⚠️ ${notice}`), facts.text, `<sub>${toFooter(facts)}</sub>`].join(
     '\n\n',

@@ -38,9 +38,13 @@ export async function readMessage(
     }
   }
   if (!isWhole) throw new ModelError('retry', 'anthropic: the stream ended before the message did');
-  for (const [index, json] of inputs)
-    setInput(blockAt(message, index), json, message.stopReason === 'max_tokens');
+  for (const [index, json] of inputs) setInput(blockAt(message, index), json, isCutOff(message.stopReason));
   return message;
+}
+
+/** By the limit of the answer or by that of the model. */
+function isCutOff(reason: Anthropic.StopReason | null): boolean {
+  return reason === 'max_tokens' || reason === 'model_context_window_exceeded';
 }
 
 const NOTHING_USED = {

@@ -91,6 +91,7 @@ export function toMessages({
 }
 
 export function fromResponse({ content, stopReason, usage }: WholeMessage): ModelTurn {
+  if (stopReason === 'refusal') throw new ModelError('switch', 'anthropic: the model refused to answer');
   // The API sends blank texts and refuses to have them back.
   const blocks = content.filter((block) => block.type !== 'text' || block.text.trim() !== '');
   const message: AssistantMessage = {

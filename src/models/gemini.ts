@@ -129,6 +129,10 @@ export function fromResponse(
   { parts, finishReason, usage }: WholeAnswer,
   history: readonly Message[],
 ): ModelTurn {
+  if (REFUSALS.has(finishReason))
+    throw new ModelError('switch', `gemini: the model refused to answer (${finishReason})`);
+  if (finishReason === 'MALFORMED_FUNCTION_CALL')
+    throw new ModelError('retry', 'gemini: the model wrote a call that can not be read');
   const toolCalls = fromFunctionCalls(parts, history);
   const cached = usage.cachedContentTokenCount ?? 0;
   const message: AssistantMessage = {
@@ -140,7 +144,7 @@ export function fromResponse(
   return {
     message,
     usage: {
-      inputTokens: (usage.promptTokenCount ?? 0) - cached + (usage.toolUsePromptTokenCount ?? 0),
+      inputTokens: Math.max(0, (usage.promptTokenCount ?? 0) - cached) + (usage.toolUsePromptTokenCount ?? 0),
       cacheReadTokens: cached,
       cacheWriteTokens: 0,
       outputTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
@@ -245,6 +249,9 @@ function fromFunctionCalls(parts: Part[], history: readonly Message[]): ToolCall
   const toId = createCallIds(history);
   return fromParts(parts).toolCalls.map((call, index) => ({ ...call, id: toId(call.id, index) }));
 }
+
+/** What was said until then is no answer. */
+const REFUSALS = new Set<string>(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII']);
 
 function fromFinishReason(reason: string, hasCalls: boolean): ModelTurn['stop'] {
   if (reason === 'MAX_TOKENS') return 'length';

@@ -61,6 +61,8 @@ export async function readCompletion(
   }
   if (!whole.finishReason) throw new ModelError('retry', 'openai: the stream ended before the answer did');
   if (refusal) throw new ModelError('switch', `openai: the model refused: ${refusal}`);
+  if (whole.finishReason === 'content_filter')
+    throw new ModelError('switch', 'openai: the answer was withheld by a filter');
   return { ...whole, calls: started.map(({ call }) => call) };
 }
 

@@ -8,6 +8,8 @@ export interface RecordedCall {
   model: string;
   request: AskedRequest;
   events: ModelEvent[];
+  /** Whether there was money for another one after it. */
+  couldGoOn: boolean;
   /** Of all its tries. */
   costMicroUsd: number;
   answer: RecordedAnswer;
@@ -26,6 +28,7 @@ export const callSchema = z.looseObject({
   model: z.string(),
   request: z.looseObject({}),
   events: z.array(z.looseObject({ type: z.enum(['retry', 'fallback']) })),
+  couldGoOn: z.boolean(),
   costMicroUsd: z.number().min(0),
   answer: z.union([
     z.looseObject({

@@ -39,7 +39,7 @@ export function createReplay({ dir, calls }: Omit<Recording, 'startedAtMs'>): Re
           return name;
         },
         // The money was what it was then.
-        canGoOn: async () => calls[answered]?.request.toolsDisabled !== true,
+        canGoOn: async () => calls[answered]?.couldGoOn ?? true,
         async generate(request) {
           request.signal.throwIfAborted();
           const { events, answer, model, costMicroUsd } = take(role, request);

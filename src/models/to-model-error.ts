@@ -17,7 +17,7 @@ export type Key = string | RegExp;
 
 export function toModelError(failure: Failure, key: Key): ModelError {
   const { kind, message, cause, retryAfterMs, refusedWith, isUnsent = hasNoConnection(cause) } = failure;
-  return new ModelError(kind, withoutKey(message, key), {
+  return new ModelError(kind, toLine(withoutKey(message, key)), {
     cause: copyWithoutKey(cause, key),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     unbilled: refusedWith === undefined ? isUnsent : !GAVE_UP_WAITING.has(refusedWith),
@@ -36,6 +36,14 @@ function hasNoConnection(error: unknown): boolean {
 /** Refused, not found, or not trusted. */
 const NO_CONNECTION =
   /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$|CERT|LEAF_SIGNATURE/;
+
+/** A proxy may answer with a whole page. */
+function toLine(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS)}…` : line;
+}
+
+const MAX_CHARS = 300;
 
 /** Without a status there was no answer, or only a part of one. */
 export function kindOfStatus(status: number | undefined): ModelError['kind'] {

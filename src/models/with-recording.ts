@@ -13,11 +13,15 @@ export function withRecording(
     ledger,
   }: Pick<NewRecording, 'save'> & { role: ModelRole; ledger: Pick<Ledger, 'spentMicroUsd'> },
 ): Model {
+  let couldGoOn = true;
   return {
     get name() {
       return model.name;
     },
-    ...(model.canGoOn && { canGoOn: model.canGoOn }),
+    async canGoOn(request) {
+      couldGoOn = (await model.canGoOn?.(request)) ?? true;
+      return couldGoOn;
+    },
     async generate(request) {
       const events: ModelEvent[] = [];
       const spentBefore = ledger.spentMicroUsd();
@@ -28,6 +32,7 @@ export function withRecording(
           model: model.name,
           request: toAskedRequest(request),
           events,
+          couldGoOn,
           costMicroUsd,
           answer,
         });

@@ -83,6 +83,21 @@ describe('a long conversation', () => {
     expect([...files.keys()].filter((name) => name.includes('look'))).toEqual([]);
   });
 
+  test('keeps all of a result of which only a part is in a file, and a result for which there is no room', async () => {
+    const { options, files } = arrange();
+    const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({
+      stdout: 'log line '.repeat(400),
+      stderr: `warning ${at}`,
+      stdout_file: `/tmp/_out/${at}.txt`,
+    }));
+    await run(investigate(12), { ...long(), toolbox, compaction: createCompaction(options) });
+    expect([...files.values()].some((text) => text.includes('"stderr":"warning 0"'))).toBe(true);
+
+    const full = { ...options, side: null, keepFile: async () => null };
+    const { messages } = await run(investigate(6), { ...long(), compaction: createCompaction(full) });
+    expect(messages.filter(({ content }) => content.startsWith('{"pruned"'))).toEqual([]);
+  });
+
   test('is summed up when that is not enough; a second summary updates the first; a fact of turn 3 survives both', async () => {
     const { options, files, archived, asked } = arrange();
     const { result, messages, events, requests } = await run(investigate(90), {

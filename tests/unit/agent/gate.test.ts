@@ -23,6 +23,8 @@ describe('the cheap checks', () => {
 
   test.each([
     'The lock file is stale. Run npm install and commit it.',
+    'Port 5432 was taken. Let me know if you want the full log.',
+    'The lock file is stale. I should add that the log is truncated.',
     'I will not guess: the log ends before the failure, and let me be clear that nothing else was readable.',
   ])('let an answer pass: %s', async (text) => {
     expect((await run([looked, { text }], checks())).result).toMatchObject({ text, iterations: 2 });
@@ -45,6 +47,22 @@ describe('the cheap checks', () => {
 });
 
 describe('the judge', () => {
+  test('of a reply sees the question, and what was found before', async () => {
+    const judge = scriptedModel(() => ({ text: 'DONE:' }));
+    const messages = [
+      { role: 'user' as const, content: '{"iid":7}' },
+      { role: 'assistant' as const, content: '', toolCalls: [{ id: 'c', name: 'look', arguments: {} }] },
+      { role: 'tool' as const, toolCallId: 'c', name: 'look', content: '{"text":"E404"}', isError: false },
+      { role: 'assistant' as const, content: 'A package is missing.', toolCalls: [] },
+      { role: 'user' as const, content: 'Which status had it?', noteId: 5 },
+    ];
+    await run([{ text: 'It is gone.' }], { hooks: [createGate({ judge: judge.model })], messages });
+    const asked = JSON.stringify(judge.requests[0]?.messages);
+    expect(asked).toContain('Which status had it?');
+    expect(asked).toContain('E404');
+    expect(asked).toContain('look: ');
+  });
+
   test('sees the last results and the answer, and may send it back twice', async () => {
     const judge = scriptedModel((index) => ({
       text: `CONTINUE: the second job is missing (${index})`,

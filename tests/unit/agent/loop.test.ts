@@ -92,7 +92,7 @@ describe('an answer that the output limit cuts off', () => {
     ]);
   });
 
-  test('is continued three times; then the model is told to write to a file, and what it says next is taken', async () => {
+  test('is continued three times; then the model is told to write to a file, and if that is cut off too, the longer text is the answer', async () => {
     const { result, requests, messages } = await run((index) => ({ text: `${index}`, stop: 'length' }));
     expect(requests.map(({ transient }) => transient)).toEqual([
       undefined,
@@ -101,7 +101,7 @@ describe('an answer that the output limit cuts off', () => {
       CONTINUE_ANSWER,
       TOO_LONG_ANSWER_NUDGE,
     ]);
-    expect(result).toMatchObject({ text: '4', ending: 'answered', reason: 'the answer was cut off' });
+    expect(result).toMatchObject({ text: '0123', ending: 'answered', reason: 'the answer was cut off' });
     expect(messages).toHaveLength(2);
   });
 
@@ -261,6 +261,26 @@ describe('a run', () => {
     expect(saved).toHaveLength(1);
   });
 
+  test('that goes on later still has its best text', async () => {
+    const away = new ModelError('retry', 'overloaded');
+    const { messages } = await run([{ text: 'It is the lock file.', calls: [look] }, { throws: away }]);
+    const { result } = await run([{ throws: away }], { messages });
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'model-error' });
+  });
+
+  test('that ends with a text which was sent back has it in its session', async () => {
+    const hooks = [{ afterAgent: () => ({ sendBack: 'look again' }) }];
+    const { result, messages } = await run([{ text: 'It is the lock file.' }, {}, {}, {}], { hooks });
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'empty' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file.' });
+  });
+
+  test('whose calls are always cut off ends with what it said beside them', async () => {
+    const { result } = await run(() => ({ text: 'It is the lock file.', calls: [look], stop: 'length' }));
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'empty' });
+    expect(result.reason).toContain('cut off');
+  });
+
   test('that meets something unexpected keeps what was saved', async () => {
     const { result, saved } = await run([{ calls: [look] }, { throws: new TypeError('oops') }]);
     expect(result).toMatchObject({ ending: 'unexpected-error', reason: 'oops', text: NO_FINAL_RESPONSE });
@@ -342,16 +362,35 @@ describe('a conversation that is too long for the model', () => {
   });
 
   test('that is too long even so gets one last turn on what surely fits', async () => {
-    const { result, requests, messages } = await run([{ throws: TOO_LONG }, { text: 'What I know.' }], {
-      messages: history(),
-      contextLimit: 8_000,
-    });
+    const { result, requests, messages } = await run(
+      [{ throws: TOO_LONG }, { text: 'What I know.', usage: { inputTokens: 900 } }],
+      {
+        messages: history(),
+        contextLimit: 8_000,
+      },
+    );
     expect(result).toMatchObject({ text: 'What I know.', ending: 'context' });
-    expect(requests[1]).toMatchObject({ toolsDisabled: true, transient: FINAL_TURN_WARNING });
+    expect(requests[1]).toMatchObject({
+      toolsDisabled: true,
+      transient: expect.stringContaining(FINAL_TURN_WARNING),
+    });
     expect(bytes(requests[1])).toBeLessThan(8_000);
-    // What was cut for that turn is not lost.
+    // What was cut for that turn is not lost, and its size is not taken for that of the whole.
+    expect(messages.at(-1)).not.toHaveProperty('size');
     expect(messages).toHaveLength(18);
     expect(messages[2]).toEqual(long(0)[1]);
+  });
+
+  test('is cut further for a model whose window is smaller still', async () => {
+    const { model, requests } = scriptedModel(() => ({ text: 'It fits.' }));
+    const small: typeof model = {
+      ...model,
+      generate: (request) =>
+        JSON.stringify(request.messages).length > 6_000 ? Promise.reject(TOO_LONG) : model.generate(request),
+    };
+    const { result } = await run([], { model: small, messages: history(), contextLimit: 100_000 });
+    expect(result).toMatchObject({ text: 'It fits.', ending: 'context' });
+    expect(requests).toHaveLength(1);
   });
 
   test('that no cutting helps ends as an error of the model', async () => {
@@ -397,6 +436,22 @@ describe('calls of one turn', () => {
     expect(results).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test('are not begun any more once one has broken the run', async () => {
+    let begun = 0;
+    let running = 0;
+    const { toolbox } = scriptedTools(async () => {
+      begun += 1;
+      running += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      throw new Error('the sandbox is broken');
+    });
+    const calls = Array.from({ length: 30 }, () => look);
+    const { result } = await run([{ calls }], { toolbox: { ...toolbox, isParallel: () => true } });
+    expect(result.ending).toBe('unexpected-error');
+    expect({ begun, running }).toEqual({ begun: 6, running: 0 });
+  });
+
   test('are bounded, however many there are', async () => {
     let running = 0;
     let most = 0;
@@ -414,22 +469,28 @@ describe('calls of one turn', () => {
 });
 
 describe('an interrupt', () => {
-  test.each(['a model', 'a tool'])('ends %s that does not listen within a second', async (what) => {
-    const controller = new AbortController();
-    const never = new Promise<never>(() => undefined);
-    const { toolbox } = scriptedTools(() => never);
-    const model = { name: 'deaf', generate: () => never };
-    setTimeout(() => controller.abort(new Error('the merge request was closed')), 20);
-    const before = performance.now();
-    const { result, messages } = await run([{ calls: [look] }], {
-      ...(what === 'a model' ? { model } : { toolbox }),
-      signal: controller.signal,
-    });
-    expect(performance.now() - before).toBeLessThan(1_000);
-    expect(result).toMatchObject({ ending: 'stopped', reason: 'the merge request was closed' });
-    const resumed = await run([{ text: 'Done.' }], { messages });
-    expect(resumed.result.ending).toBe('answered');
-  });
+  test.each(['a model', 'a tool', 'a ledger', 'a hook'])(
+    'ends %s that does not listen within a second',
+    async (what) => {
+      const controller = new AbortController();
+      const never = new Promise<never>(() => undefined);
+      const { toolbox } = scriptedTools(() => never);
+      const model = { name: 'deaf', generate: () => never };
+      setTimeout(() => controller.abort(new Error('the merge request was closed')), 20);
+      const before = performance.now();
+      const { result, messages } = await run([{ calls: [look] }], {
+        ...(what === 'a model' && { model }),
+        ...(what === 'a tool' && { toolbox }),
+        ...(what === 'a ledger' && { model: { ...model, canGoOn: () => never } }),
+        ...(what === 'a hook' && { hooks: [{ beforeTool: () => never }] }),
+        signal: controller.signal,
+      });
+      expect(performance.now() - before).toBeLessThan(1_000);
+      expect(result).toMatchObject({ ending: 'stopped', reason: 'the merge request was closed' });
+      const resumed = await run([{ text: 'Done.' }], { messages });
+      expect(resumed.result.ending).toBe('answered');
+    },
+  );
 });
 
 function bytes(request: unknown): number {

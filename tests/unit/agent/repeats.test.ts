@@ -110,6 +110,26 @@ test('the same output in another file, and the same arguments in another order, 
   expect(number).toBe(3);
 });
 
+test('the same fetch into another file is the same', async () => {
+  let number = 0;
+  const { toolbox } = scriptedTools(async () => {
+    number += 1;
+    return { saved_to: `/tmp/data/gitlab_get_job_log-${number}.txt`, bytes: 10 };
+  });
+  await run(() => call('a'), { ...long, toolbox, hooks: [createRepeatGuard()] });
+  expect(number).toBe(3);
+});
+
+test('several repeats in one turn are one step, not all of them', async () => {
+  const calls = ['a', 'b', 'c', 'd'].map((at) => ({ name: 'look', arguments: { at } }));
+  const { events } = await run((index) => (index < 4 ? { calls } : { text: 'Done.' }), {
+    ...long,
+    hooks: [createRepeatGuard()],
+  });
+  const steps = events.flatMap((event) => (event.type === 'loop-detected' ? [event.step] : []));
+  expect(steps).toEqual(Array(4).fill('refused'));
+});
+
 test('a call that is made again after a long while is no circle', async () => {
   const { executed } = await run(
     (index) => (index < 90 ? call(index % 30 === 0 ? 'again' : `${index}`) : { text: 'Done.' }),

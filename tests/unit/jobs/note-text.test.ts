@@ -22,7 +22,7 @@ describe('a note', () => {
     );
   });
 
-  test.each(['iterations', 'context', 'time', 'money', 'empty', 'model-error'] as const)(
+  test.each(['iterations', 'context', 'time', 'money', 'empty'] as const)(
     'of a run that ended early (%s) says so first, with the reason',
     (ending) => {
       const note = composeNote({ ...facts, ending, reason: 'all 50 turns were used' });
@@ -30,9 +30,12 @@ describe('a note', () => {
     },
   );
 
-  test('of a run that broke inside tells nothing of the inside', () => {
-    const note = composeNote({ ...facts, ending: 'unexpected-error', reason: 'EISDIR: /srv/sessions' });
-    expect(note).toMatch(/^> ⚠️ .*internal error/);
+  test.each([
+    ['unexpected-error', /^> ⚠️ .*internal error/],
+    ['model-error', /^> ⚠️ The model could not be used/],
+  ] as const)('of a run that broke (%s) tells nothing of the inside', (ending, words) => {
+    const note = composeNote({ ...facts, ending, reason: 'EISDIR: /srv/sessions' });
+    expect(note).toMatch(words);
     expect(note).not.toContain('EISDIR');
   });
 

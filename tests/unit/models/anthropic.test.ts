@@ -215,12 +215,23 @@ describe('the answer', () => {
     ['stop_sequence', 'end'],
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],
-    ['refusal', 'other'],
     ['pause_turn', 'other'],
   ])('that stops for %s ends as %s', async (reason, stop) => {
     wire.reply(answerWith(start(), ...text('ok'), ...end(reason)));
 
     expect(await model().generate(requestOf([user('why?')]))).toMatchObject({ stop });
+  });
+
+  test('that is a refusal is one for another model, whatever it has said', async () => {
+    wire.reply(answerWith(start(), ...text('I must not'), ...end('refusal')));
+
+    await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({ kind: 'switch' });
+  });
+
+  test('keeps a call that the window of the model cut off', async () => {
+    wire.reply(answerWith(start(), ...call('{"command":"rm'), ...end('model_context_window_exceeded')));
+
+    expect((await model().generate(requestOf([user('why?')]))).stop).toBe('length');
   });
 
   test('keeps a call that was cut off, without arguments that nobody finished', async () => {

@@ -107,6 +107,20 @@ describe.each(adapters)('$name', (adapter) => {
     expect(heard('text')).toBe('Memory.');
   });
 
+  test('a whole page of an error is told in a line', async () => {
+    wire.reply((response) => {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      response.end(`<html>\n${'<p>Bad gateway at proxy-7.internal</p>\n'.repeat(2_000)}</html>`);
+    });
+
+    const failure = create(wire.url).generate(requestOf([user('why?')]));
+
+    await expect(failure).rejects.toMatchObject({ kind: 'retry' });
+    const { message } = await failure.catch((error) => error);
+    expect(message.length).toBeLessThan(320);
+    expect(message).not.toContain('\n');
+  });
+
   test('the arguments of calls are heard while they are written', async () => {
     const args = { job_id: 7, path: '/tmp/data/a.log' };
     wire.mock.on({}, { toolCalls: [{ id: 'c1', name: 'look', arguments: JSON.stringify(args) }] });

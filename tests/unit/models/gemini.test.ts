@@ -189,12 +189,26 @@ test('cached input is counted once, and thoughts as output', async () => {
 test.each([
   ['STOP', 'end'],
   ['MAX_TOKENS', 'length'],
-  ['SAFETY', 'other'],
-  ['MALFORMED_FUNCTION_CALL', 'other'],
+  ['LANGUAGE', 'other'],
 ])('an answer that finishes for %s ends as %s', async (reason, stop) => {
   wire.reply(answerWith(chunk([{ text: 'ok' }], reason)));
 
   expect(await model().generate(requestOf([user('why?')]))).toMatchObject({ stop });
+});
+
+test.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT'])(
+  '%s is a refusal, for another model',
+  async (reason) => {
+    wire.reply(answerWith(chunk([{ text: 'I must not' }], reason)));
+
+    await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({ kind: 'switch' });
+  },
+);
+
+test('a call that the vendor itself could not read is asked for again', async () => {
+  wire.reply(answerWith(chunk([{ text: 'ok' }], 'MALFORMED_FUNCTION_CALL')));
+
+  await expect(model().generate(requestOf([user('why?')]))).rejects.toMatchObject({ kind: 'retry' });
 });
 
 test.each([

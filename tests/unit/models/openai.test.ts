@@ -393,11 +393,16 @@ describe('the answer', () => {
   test.each([
     ['stop', 'end'],
     ['length', 'length'],
-    ['content_filter', 'other'],
   ])('that finishes for %s ends as %s', async (reason, stop) => {
     wire.reply(answerWith(chunk({ content: 'ok' }, reason)));
 
     expect(await model().generate(ASKED())).toMatchObject({ stop, message: { content: 'ok' } });
+  });
+
+  test('that a filter withheld is one for another model', async () => {
+    wire.reply(answerWith(chunk({ content: 'ok' }, 'content_filter')));
+
+    await expect(model().generate(ASKED())).rejects.toMatchObject({ kind: 'switch' });
   });
 
   test('that is a refusal is one for another model', async () => {

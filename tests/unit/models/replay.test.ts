@@ -144,6 +144,7 @@ describe('a recorded run', () => {
       model: 'one',
       request: asked,
       events: [],
+      couldGoOn: true,
       costMicroUsd: 0,
       answer: { error: { kind: 'retry', message: 'busy', retryAfterMs: 7 } },
     });
@@ -153,6 +154,7 @@ describe('a recorded run', () => {
       'model',
       'request',
       'events',
+      'couldGoOn',
       'costMicroUsd',
       'answer',
     ]);
