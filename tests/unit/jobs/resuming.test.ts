@@ -6,9 +6,11 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Message } from '../../../src/agent/messages.ts';
 import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
+import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
+import { NotYet } from '../../../src/queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
@@ -75,6 +77,19 @@ describe('a conversation that can not be used', () => {
     expect(note).not.toContain(LOST_NOTE);
     expect(requests[0]?.system).toContain(CONTINUATION_PROMPT);
   });
+});
+
+test('a run that has lost its lock writes nothing over what the next one has saved', async () => {
+  const lost = new AbortController();
+  const theirs = [user(EVENT), assistant('It is the lock file.')];
+  const { toolbox } = scriptedTools(async () => {
+    await save(theirs);
+    lost.abort(new NotYet('the lock was lost', 1));
+    return { ok: true };
+  });
+  const failure = run({}, [{ calls: [{ name: 'look' }] }], { signal: lost.signal, toolbox });
+  await expect(failure).rejects.toThrow('the lock was lost');
+  expect(JSON.parse(await readFile(join(dir, ID, 'context.json'), 'utf8')).messages).toEqual(theirs);
 });
 
 describe('a conversation that is damaged', () => {
@@ -168,9 +183,12 @@ describe('files that are gone', () => {
   test('are told of by name when only the largest had no room in the session, and only once', async () => {
     const { sandboxes } = await runWithFiles({ '/tmp/_out/0.txt': 20, '/tmp/data/huge.log': 5_000 });
 
-    const { requests } = await run({ question: QUESTION, resumes: true }, undefined, sandboxes, 1_000);
+    const { requests } = await run({ question: QUESTION, resumes: true }, undefined, {
+      sandboxes,
+      keepBytes: 1_000,
+    });
     const again = { noteId: 6, text: 'Sure?' };
-    const later = await run({ question: again, resumes: true }, undefined, sandboxes, 1_000);
+    const later = await run({ question: again, resumes: true }, undefined, { sandboxes, keepBytes: 1_000 });
 
     expect(requests[0]?.messages.at(-1)).toHaveProperty(
       'content',
@@ -184,7 +202,7 @@ describe('files that are gone', () => {
       { calls: [{ name: 'look' }] },
       { throws: new Error('crash') },
     ]);
-    await run({}, undefined, sandboxes);
+    await run({}, undefined, { sandboxes });
     expect((await opened.at(-1)?.readFile('/tmp/data/unit.log'))?.length).toBe(20);
   });
 
@@ -206,7 +224,7 @@ describe('files that are gone', () => {
       }),
     };
 
-    const failure = run({ question: QUESTION, resumes: true }, undefined, sandboxes);
+    const failure = run({ question: QUESTION, resumes: true }, undefined, { sandboxes });
 
     await expect(failure).rejects.toThrow('no connection');
     expect(await saved()).toHaveLength(4);
@@ -217,8 +235,12 @@ describe('files that are gone', () => {
 async function run(
   about: Partial<Investigation>,
   turns: ScriptedTurn[] = [{ text: 'Done.' }],
-  sandboxes: SandboxProvider = createVirtualSandboxes({ maxBytes: 1_000_000 }),
-  keepBytes = 1_000_000,
+  {
+    sandboxes = createVirtualSandboxes({ maxBytes: 1_000_000 }),
+    keepBytes = 1_000_000,
+    toolbox = scriptedTools().toolbox,
+    signal = new AbortController().signal,
+  }: { sandboxes?: SandboxProvider; keepBytes?: number; toolbox?: Toolbox; signal?: AbortSignal } = {},
 ) {
   const { model, requests } = scriptedModel(turns);
   const findings = await investigate(
@@ -229,7 +251,7 @@ async function run(
       store: openFolderStore({ dir }),
       sandboxes,
       keepBytes,
-      createToolbox: () => scriptedTools().toolbox,
+      createToolbox: () => toolbox,
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },
@@ -254,7 +276,7 @@ async function run(
       runId: 'run-1',
       ...about,
     },
-    { signal: new AbortController().signal, onEvent: () => undefined },
+    { signal, onEvent: () => undefined },
   );
   return { ...findings, requests };
 }
@@ -273,7 +295,7 @@ async function runWithFiles(sizes: Record<string, number>, turns?: ScriptedTurn[
       return sandbox;
     },
   };
-  await run({}, turns, sandboxes, 1_000);
+  await run({}, turns, { sandboxes, keepBytes: 1_000 });
   return { sandboxes, opened };
 }
 

@@ -26,9 +26,9 @@ import { createReplay } from '../../../src/models/replay.ts';
 import { withFallback } from '../../../src/models/with-fallback.ts';
 import { withRecording } from '../../../src/models/with-recording.ts';
 import { withRetry } from '../../../src/models/with-retry.ts';
+import { newLedger } from '../../services/ledger.ts';
 import { drain } from '../agent/run-loop.ts';
 import { scriptedTools } from '../agent/scripted.ts';
-import { freeLedger } from './free-ledger.ts';
 import { assistant, requestOf, result, user } from './requests.ts';
 
 let folder: string;
@@ -95,12 +95,12 @@ describe('a recorded run', () => {
     const main = withRecording(answering('one', THOUGHT, ANSWER), {
       ...recording,
       role: 'main',
-      ledger: freeLedger(),
+      ledger: newLedger(),
     });
     const side = withRecording(answering('small', ANSWER), {
       ...recording,
       role: 'side',
-      ledger: freeLedger(),
+      ledger: newLedger(),
     });
     const ask = async (first: Model, second: Model) => {
       const before = [first.name, second.name];
@@ -112,7 +112,7 @@ describe('a recorded run', () => {
     await main.generate(requestOf([user('and?')]));
 
     const { open, assertComplete } = await replayOf();
-    const [first, second] = [open('main', freeLedger()), open('side', freeLedger())];
+    const [first, second] = [open('main', newLedger()), open('side', newLedger())];
     expect(await ask(first, second)).toEqual(['one', 'small', 'one', 'small']);
     await expect(second.generate(requestOf([user('and?')]))).rejects.toThrow(
       'call 3 is for the side model, and was for the main one',
@@ -177,6 +177,24 @@ describe('a recorded run', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
+  test('that went in circles until it had no tools replays', async () => {
+    const circling: Model = {
+      name: 'one',
+      generate: async ({ toolsDisabled }) => (toolsDisabled ? ANSWER : { ...THOUGHT, usage: NO_USAGE }),
+    };
+    const recording = await createRecording(dir);
+    const ledger = newLedger();
+    const recorded = await runAgent(
+      { main: withRecording(circling, { ...recording, role: 'main', ledger }), side: fickle },
+      30,
+    );
+    expect(recorded).toMatchObject({ ending: 'answered', reason: expect.stringContaining('circles') });
+    const { open, assertComplete } = await replayOf();
+    const replayed = await runAgent({ main: open('main', newLedger()), side: fickle }, 30);
+    expect(JSON.stringify(replayed)).toBe(JSON.stringify(recorded));
+    assertComplete();
+  });
+
   test('whatever it was, it replays to the same messages and the same answer', async () => {
     let number = 0;
     await fc.assert(
@@ -185,13 +203,13 @@ describe('a recorded run', () => {
         dir = join(folder, `${number}`);
         const recording = await createRecording(dir);
         const recorded = await runAgent({
-          main: withRecording(scripted(steps), { ...recording, role: 'main', ledger: freeLedger() }),
-          side: withRecording(fickle, { ...recording, role: 'side', ledger: freeLedger() }),
+          main: withRecording(scripted(steps), { ...recording, role: 'main', ledger: newLedger() }),
+          side: withRecording(fickle, { ...recording, role: 'side', ledger: newLedger() }),
         });
         const { open, assertComplete } = await replayOf();
         const replayed = await runAgent({
-          main: open('main', freeLedger()),
-          side: open('side', freeLedger()),
+          main: open('main', newLedger()),
+          side: open('side', newLedger()),
         });
         expect(JSON.stringify(replayed)).toBe(JSON.stringify(recorded));
         assertComplete();
@@ -310,12 +328,12 @@ describe('a folder', () => {
 });
 
 async function recordingOf(model: Model): Promise<Model> {
-  return withRecording(model, { ...(await createRecording(dir)), role: 'main', ledger: freeLedger() });
+  return withRecording(model, { ...(await createRecording(dir)), role: 'main', ledger: newLedger() });
 }
 
 async function replayOf() {
   const { open, assertComplete } = createReplay(await readRecording(dir));
-  return { model: open('main', freeLedger()), open, assertComplete };
+  return { model: open('main', newLedger()), open, assertComplete };
 }
 
 function answering(name: string, ...answers: (ModelTurn | ModelError)[]): Model {
@@ -398,7 +416,7 @@ function scripted(steps: Step[]): Model {
 }
 
 /** All that takes part in an analysis; the tools run at the same time, and another one is first each time. */
-async function runAgent({ main, side }: Record<ModelRole, Model>) {
+async function runAgent({ main, side }: Record<ModelRole, Model>, maxIterations = 5) {
   const messages: Message[] = [user('{"iid":7}')];
   const { toolbox } = scriptedTools(async ({ arguments: args }) => {
     for (let left = Math.random() * 4; left > 0; left -= 1) await new Promise((go) => setImmediate(go));
@@ -421,7 +439,7 @@ async function runAgent({ main, side }: Record<ModelRole, Model>) {
     toolbox: { ...toolbox, isParallel: () => true },
     system: 'You are Hummingbird.',
     messages,
-    maxIterations: 5,
+    maxIterations,
     contextLimit: 15_000,
     maxOutputTokens: 1_000,
     compaction,

@@ -6,8 +6,8 @@ import { type Config, loadConfig } from '../../../src/config/config.ts';
 import { PermanentError } from '../../../src/errors.ts';
 import { arrangeModel } from '../../../src/service/arrange-model.ts';
 import type { OpenModels } from '../../../src/service/investigator.ts';
+import { newLedger } from '../../services/ledger.ts';
 import { scriptedModel } from '../agent/scripted.ts';
-import { freeLedger } from '../models/free-ledger.ts';
 import { requestOf, user } from '../models/requests.ts';
 
 let folder: string;
@@ -56,9 +56,9 @@ describe('the model of an analysis by hand', () => {
     await writeFile(join(dir, '0002.response.json'), '{"text":"It was the rounding."}');
     await writeFile(join(dir, '0003.response.json'), '{"text":"It is well proven."}');
     const { openModel, openSideModel } = arrangement.arrangeModels(notOpened);
-    const turn = await openModel(freeLedger()).generate(requestOf([user('why?')]));
+    const turn = await openModel(newLedger()).generate(requestOf([user('why?')]));
     expect(turn.message.content).toBe('It was the rounding.');
-    const verdict = await openSideModel(freeLedger())?.generate(requestOf([user('Is it?')]));
+    const verdict = await openSideModel(newLedger())?.generate(requestOf([user('Is it?')]));
     expect(verdict?.message.content).toBe('It is well proven.');
   });
 
@@ -87,7 +87,7 @@ describe('the model of an analysis by hand', () => {
 });
 
 async function askBoth({ openModel, openSideModel }: OpenModels) {
-  const answer = await openModel(freeLedger()).generate(requestOf([user('why?')]));
-  const verdict = await openSideModel(freeLedger())?.generate(requestOf([user('Is it?')]));
+  const answer = await openModel(newLedger()).generate(requestOf([user('why?')]));
+  const verdict = await openSideModel(newLedger())?.generate(requestOf([user('Is it?')]));
   return [answer.message.content, verdict?.message.content];
 }
