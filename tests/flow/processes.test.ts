@@ -36,7 +36,11 @@ describe.each(backends.filter(({ shared }) => shared))('$name', (backend) => {
       expect(await ready(worker)).toMatchObject({
         status: 'ok',
         role: 'worker',
-        dependencies: [{ name: 'queue' }, { name: 'gitlab', ok: true, latencyMs: expect.any(Number) }],
+        dependencies: [
+          { name: 'queue' },
+          { name: 'gitlab', ok: true, latencyMs: expect.any(Number) },
+          { name: 'sandbox', ok: true },
+        ],
       });
       expect((await fetch(`${worker.url}/webhooks/gitlab`, { method: 'POST' })).status).toBe(404);
       expect(await api.end()).toBe(0);
@@ -83,6 +87,7 @@ describe('one process on the embedded database', () => {
         dependencies: [
           { name: 'queue', ok: true },
           { name: 'gitlab', ok: false, reason: expect.stringContaining('502') },
+          { name: 'sandbox', ok: true },
         ],
       });
     expect((await fetch(`${worker.url}/health/ready`)).status).toBe(503);
