@@ -30,11 +30,16 @@ export function nativeOf<T>(message: AssistantMessage, form: NativeForm<T>): T |
 const known = new WeakMap<AssistantMessage, boolean>();
 
 function isSame<T>({ content, toolCalls }: AssistantMessage, form: NativeForm<T>, native: T): boolean {
-  const said = form.read(native);
-  const calls = said.toolCalls.map((call, index) => ({ ...call, id: call.id ?? toolCalls[index]?.id }));
   // Only what both have: a later release may keep more of a call.
   const canonical = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-  return said.content === content && isDeepStrictEqual(calls, canonical);
+  try {
+    const said = form.read(native);
+    const calls = said.toolCalls.map((call, index) => ({ ...call, id: call.id ?? toolCalls[index]?.id }));
+    return said.content === content && isDeepStrictEqual(calls, canonical);
+  } catch {
+    // Out of a file comes anything; what can not be read does not say what the turn says.
+    return false;
+  }
 }
 
 /** A text of nothing but space says nothing: not all providers take it back, and nobody should take it for an answer. */
