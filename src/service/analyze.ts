@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
+import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { type Config, defaultLimits, projectLimits, readSecrets, type Secrets } from '../config/config.ts';
 import { type Findings, investigate } from '../jobs/investigate.ts';
 import { type ModelRun, openLedger } from '../jobs/ledger.ts';
@@ -82,6 +83,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         mr,
         sessionId,
         body: findings.note,
+        // An earlier analysis says more than an ending without a word.
+        onlyIfNone: findings.text === NO_FINAL_RESPONSE,
         signal,
       });
     return { ...findings, sessionId, mr, isPosted: post };
@@ -94,7 +97,7 @@ async function publish(
   config: Config,
   secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string },
   log: Logger,
-  note: { mr: MergeRequest; sessionId: string; body: string; signal: AbortSignal },
+  note: { mr: MergeRequest; sessionId: string; body: string; onlyIfNone: boolean; signal: AbortSignal },
 ): Promise<void> {
   const client = openClient(config, secrets.gitlabWriteToken, log);
   try {

@@ -11,11 +11,13 @@ export function packArchive(files: FileMap, folders: readonly string[], maxBytes
   for (const { path, text } of planArchive(measure(files, folders), maxBytes)) {
     const name = path.slice(1);
     const entry = files.get(path);
-    if (text !== undefined) tar.entry({ name, mode: 0o644 }, text);
-    else if (entry?.kind === 'folder') tar.entry({ name, type: 'directory', mode: 0o755 });
+    if (text !== undefined) tar.entry({ name, mode: 0o644 }, text).on('error', ignore);
+    else if (entry?.kind === 'folder')
+      tar.entry({ name, type: 'directory', mode: 0o755 }).on('error', ignore);
     else if (entry?.kind === 'file') {
       const { bytes, mode, mtimeMs } = entry;
-      tar.entry({ name, type: 'file', mode, mtime: new Date(mtimeMs), size: bytes.byteLength }, bytes);
+      const header = { name, type: 'file' as const, mode, mtime: new Date(mtimeMs), size: bytes.byteLength };
+      tar.entry(header, bytes).on('error', ignore);
     }
   }
   tar.finalize();
@@ -24,6 +26,9 @@ export function packArchive(files: FileMap, folders: readonly string[], maxBytes
   pipeline(tar, gzip, () => undefined);
   return gzip;
 }
+
+/** When the archive is given up, each entry that waits for its turn fails; whoever reads the archive hears of it. */
+function ignore(): void {}
 
 function measure(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
   const roots = folders.map(toSandboxPath);

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { RetryableError } from '../../../src/errors.ts';
@@ -203,3 +206,13 @@ function exec(sandbox: Sandbox, command: string, timeoutMs = 20_000): Promise<Ex
   const signal = new AbortController().signal;
   return sandbox.exec(command, { timeoutMs, maxOutputBytes: 100_000, signal });
 }
+
+test('an archive that is given up half way, as when the disk is full, harms nothing else', async () => {
+  const sandbox = await open({ maxBytes: 50_000_000 });
+  const noise = randomBytes(1_000_000);
+  for (let file = 0; file < 20; file += 1) await sandbox.writeFile(`/tmp/data/${file}.bin`, noise);
+  const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC')) });
+  await expect(pipeline(sandbox.archive(['/tmp/data'], 50_000_000), full)).rejects.toThrow('ENOSPC');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await sandbox.list('/tmp/data')).toHaveLength(20);
+});
