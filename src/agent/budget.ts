@@ -4,7 +4,7 @@ import { CONTEXT_WARNING, FINAL_TURN_WARNING, ITERATION_WARNING } from './prompt
 export interface Limits {
   maxIterations: number;
   contextLimit: number;
-  /** How long a run may take before it must answer; for ever unless told. */
+  /** How long a run may take, its last turn included; for ever unless told. */
   maxDurationMs?: number;
 }
 
@@ -13,7 +13,8 @@ export interface Used {
   iteration: number;
   /** Of the request that is planned; 0 while compaction takes care of it. */
   contextTokens: number;
-  durationMs: number;
+  /** The time for everything but a last turn. */
+  isTimeUp: boolean;
 }
 
 /** At this share of a budget the model is asked to wrap up; at all of it, it gets one last turn without tools. */
@@ -45,6 +46,11 @@ export function planTurn(limits: Limits, used: Used): TurnPlan {
   return plan;
 }
 
+export const CONTEXT_FULL: LastTurn = {
+  ending: 'context',
+  reason: 'the conversation reached its size limit',
+};
+
 export const NO_MONEY_LEFT: LastTurn = {
   ending: 'money',
   reason: 'there was money for one more answer only',
@@ -57,12 +63,11 @@ export function makeLast(plan: TurnPlan, last: LastTurn): TurnPlan {
 function findLimit({ maxIterations, contextLimit, maxDurationMs }: Limits, used: Used): LastTurn | null {
   if (used.iteration >= maxIterations)
     return { ending: 'iterations', reason: `all ${maxIterations} turns were used` };
-  if (used.contextTokens >= contextLimit)
-    return { ending: 'context', reason: 'the conversation reached its size limit' };
-  if (maxDurationMs !== undefined && used.durationMs >= maxDurationMs)
-    return {
-      ending: 'time',
-      reason: `the ${Math.round(maxDurationMs / 60_000)} minutes it may take were over`,
-    };
+  if (used.contextTokens >= contextLimit) return CONTEXT_FULL;
+  if (used.isTimeUp) return { ending: 'time', reason: toTimeReason(maxDurationMs) };
   return null;
+}
+
+export function toTimeReason(maxDurationMs = 0): string {
+  return `the ${Math.round(maxDurationMs / 60_000)} minutes it may take were over`;
 }

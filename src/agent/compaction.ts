@@ -1,5 +1,5 @@
 // Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
-import { estimateTokens } from './estimate.ts';
+import { estimateTokens, mostTokens, safeBytesPerToken, USUAL_BYTES_PER_TOKEN } from './estimate.ts';
 import { bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
@@ -30,7 +30,6 @@ export interface CompactionOptions {
 const TAIL_SHARES = [0.25, 0.12, 0.05];
 /** How far below the ratio it should come, so that it lasts for a while. */
 const SLACK = 0.7;
-const BYTES_PER_TOKEN = 4;
 
 export function createCompaction(options: CompactionOptions): Compaction {
   const { contextLimit, ratio } = options;
@@ -38,13 +37,14 @@ export function createCompaction(options: CompactionOptions): Compaction {
   const state: State = { notesFiles: [], isExhausted: false, cannotSummarize: options.side === null };
   return {
     mayHelp: () => !state.isExhausted,
-    isDue: (request) => !state.isExhausted && sizeOf(request) >= threshold,
+    isDue: (request) =>
+      !state.isExhausted &&
+      (sizeOf(request) >= threshold || mostTokens(request, countedBy(request)) > contextLimit),
     async compact(messages, request, run, maxTokens = threshold) {
       const goal = Math.min(threshold, maxTokens);
-      // As a model counted it, if one has: its tokens may be longer or shorter than we think.
-      const tokensBefore = sizeOf(request);
-      const bytesPerToken = frameBytes(request, messages) / tokensBefore;
+      const bytesPerToken = densityOf(request);
       const toTokens = (all: readonly Message[]): number => frameBytes(request, all) / bytesPerToken;
+      const tokensBefore = Math.ceil(toTokens(messages));
       const notesFile = await options.keepFile('notes.md', toNotes(messages));
       if (notesFile !== null) state.notesFiles.push(notesFile);
       let shorter = withoutSizes(messages);
@@ -67,7 +67,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
       run.signal.throwIfAborted();
       await options.archive(messages);
       run.signal.throwIfAborted();
-      messages.splice(0, messages.length, ...shorter);
+      messages.splice(0, messages.length, ...withSize(shorter, toTokens, countedBy(request)));
       run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
       return true;
     },
@@ -91,7 +91,8 @@ interface Parts {
 /** Head and tail stay as they are. */
 function split(messages: readonly Message[], tailBytes: number): Parts {
   const [head = [], ...rest] = toGroups(messages);
-  const tail = takeTail(rest, tailBytes);
+  const fitting = takeTail(rest, { maxBytes: tailBytes, sizeOf: bytesOf });
+  const tail = fitting.length > 0 ? fitting : rest.slice(-1);
   return { head, middle: rest.slice(0, rest.length - tail.length), tail: tail.flat() };
 }
 
@@ -137,10 +138,34 @@ function isSummary([first]: Group): boolean {
 }
 
 function sizeOf(request: ModelRequest): number {
-  // Whoever asks next is the one that has counted last, or soon will.
-  const counted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
-  const model = counted?.role === 'assistant' ? (counted.size?.model ?? '') : '';
-  return estimateTokens(request, { model, bytesPerToken: BYTES_PER_TOKEN });
+  return estimateTokens(request, { model: countedBy(request), bytesPerToken: USUAL_BYTES_PER_TOKEN });
+}
+
+/** As a model counted it, if one has: its tokens may be longer or shorter than we think. */
+function densityOf(request: ModelRequest): number {
+  const model = countedBy(request);
+  return model === ''
+    ? frameBytes(request, request.messages) / sizeOf(request)
+    : safeBytesPerToken(request, model);
+}
+
+/** Whoever asks next is the one that has counted last, or soon will; empty while nobody has. */
+function countedBy({ messages }: ModelRequest): string {
+  const counted = messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
+  return counted?.role === 'assistant' ? (counted.size?.model ?? '') : '';
+}
+
+/** What is left is as dense as all of it was counted to be, until it is counted again. */
+function withSize(
+  messages: Message[],
+  toTokens: (all: readonly Message[]) => number,
+  model: string,
+): Message[] {
+  const at = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = messages[at];
+  if (model === '' || last?.role !== 'assistant') return messages;
+  const tokens = Math.ceil(toTokens(messages.slice(0, at + 1)));
+  return messages.with(at, { ...last, size: { tokens, model } });
 }
 
 function frameBytes({ system, tools }: ModelRequest, messages: readonly Message[]): number {

@@ -1,8 +1,15 @@
+import { bytesOf } from './groups.ts';
 import type { Message } from './messages.ts';
 import type { ModelRequest } from './model.ts';
 
 /** Models count the same text differently. */
 const FOREIGN_FACTOR = 2;
+/** Of text that no model has counted yet. */
+export const USUAL_BYTES_PER_TOKEN = 4;
+/** No text of ours has shorter tokens with the models we know. */
+const LEAST_BYTES_PER_TOKEN = 2;
+/** Some of it may be denser than the rest. */
+const DENSITY_MARGIN = 0.9;
 
 export interface EstimateOptions {
   /** Who will count. */
@@ -24,13 +31,43 @@ export function estimateTokens(
   const at = messages.findLastIndex((message) => message.role === 'assistant' && message.size !== undefined);
   const last = messages[at];
   const size = last?.role === 'assistant' ? last.size : undefined;
-  const uncounted = messages.slice(at + 1).reduce((sum, message) => sum + bytesOf(message), 0);
-  const frame = size ? 0 : Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
   const known = size ? size.tokens * (size.model === model ? 1 : FOREIGN_FACTOR) : 0;
-  return Math.ceil(known + (uncounted + frame + Buffer.byteLength(transient)) / bytesPerToken);
+  const since = messages.slice(at + 1);
+  const uncounted = size
+    ? messagesBytes(since) + Buffer.byteLength(transient)
+    : requestBytes({ system, tools, messages, transient });
+  return Math.ceil(known + uncounted / bytesPerToken);
+}
+
+/** The most that a request can come to: what has come since it was counted may be dense. */
+export function mostTokens(request: ModelRequest, model: string): number {
+  const isCounted = request.messages.some((one) => one.role === 'assistant' && one.size !== undefined);
+  const bytesPerToken = isCounted ? LEAST_BYTES_PER_TOKEN : USUAL_BYTES_PER_TOKEN;
+  return estimateTokens(request, { model, bytesPerToken });
+}
+
+/** How many bytes surely have a token at most: as a model counted this conversation, if one has. */
+export function safeBytesPerToken({ system, tools, messages }: ModelRequest, model: string): number {
+  const at = messages.findLastIndex((one) => one.role === 'assistant' && one.size?.model === model);
+  const counted = messages[at];
+  if (counted?.role !== 'assistant' || !counted.size) return LEAST_BYTES_PER_TOKEN;
+  // Without what is around the messages: how much that comes to depends on their number.
+  const bytes = requestBytes({ system, tools, messages: [] }) + bytesOf(messages.slice(0, at + 1));
+  return Math.max(1, (DENSITY_MARGIN * bytes) / counted.size.tokens);
+}
+
+/** Of all that is sent, roughly. */
+export function requestBytes({
+  system,
+  tools,
+  messages,
+  transient = '',
+}: Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>): number {
+  const frame = Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
+  return frame + messagesBytes(messages) + Buffer.byteLength(transient);
 }
 
 /** As JSON, for what providers put around it. */
-function bytesOf(message: Message): number {
-  return Buffer.byteLength(JSON.stringify(message));
+export function messagesBytes(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
 }

@@ -28,16 +28,17 @@ function toSaid(message: Message): string {
     : message.content;
 }
 
-/** The last groups that have at most so many bytes together; one at least. */
-export function takeTail(groups: readonly Group[], maxBytes: number): Group[] {
-  const tail: Group[] = [];
+/** The last groups that have at most so many bytes together. */
+export function takeTail(
+  groups: readonly Group[],
+  { maxBytes, sizeOf }: { maxBytes: number; sizeOf: (group: Group) => number },
+): Group[] {
   let bytes = 0;
-  for (const group of groups.toReversed()) {
-    bytes += bytesOf(group);
-    if (tail.length > 0 && bytes > maxBytes) break;
-    tail.unshift(group);
-  }
-  return tail;
+  const cut = groups.findLastIndex((group) => {
+    bytes += sizeOf(group);
+    return bytes > maxBytes;
+  });
+  return groups.slice(cut + 1);
 }
 
 /** What a model has counted holds only as long as nothing before it is changed. */

@@ -21,11 +21,11 @@ export function answersAfter(messages: readonly Message[], index: number): ToolM
   }
 }
 
-/** The turn as it is from now on: what its provider wrote, and how large that was, is true no longer. */
+/** The turn as it is from now on: what its provider wrote is true no longer; it is hardly larger than that was. */
 export function withChangedTurn(
   turn: AssistantMessage,
   change: Partial<Pick<AssistantMessage, 'content' | 'toolCalls'>>,
 ): AssistantMessage {
-  const { native: _native, size: _size, ...rest } = turn;
+  const { native: _, ...rest } = turn;
   return { ...rest, ...change };
 }

@@ -1,8 +1,19 @@
 // Ask the model, run its tools, save, until there is an answer.
-import { type LastTurn, type Limits, makeLast, NO_MONEY_LEFT, planTurn, type TurnPlan } from './budget.ts';
+import {
+  CONTEXT_FULL,
+  type LastTurn,
+  type Limits,
+  makeLast,
+  NO_MONEY_LEFT,
+  planTurn,
+  type TurnPlan,
+  toTimeReason,
+} from './budget.ts';
+import { TimeUpError } from './clock.ts';
 import type { Compaction } from './compaction.ts';
+import { mostTokens } from './estimate.ts';
 import type { AgentEvent, Ending } from './events.ts';
-import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks } from './hooks.ts';
+import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks, type RunView } from './hooks.ts';
 import type { AssistantMessage, Message } from './messages.ts';
 import { type Model, ModelError, type ModelTurn, type Usage } from './model.ts';
 import {
@@ -19,7 +30,7 @@ import { createRun, type Run, toView } from './run.ts';
 import { runTools } from './run-tools.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Toolbox } from './toolbox.ts';
-import { untilAborted, whileRunning } from './while-running.ts';
+import { type Report, untilAborted, whileRunning } from './while-running.ts';
 
 export interface LoopOptions extends Limits {
   model: Model;
@@ -64,6 +75,7 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
   } catch (error) {
     result = yield* endBroken(run, error);
   }
+  run.clock.stop();
   const { ending, reason, usage, iterations } = result;
   if (ending === 'stopped') yield { type: 'stopped', reason };
   yield { type: 'ended', ending, reason, usage, iterations };
@@ -72,43 +84,57 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
 
 async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
   while (true) {
-    yield* makeRoom(run);
-    const plan = yield* startTurn(run);
-    const { turn, last } = yield* takeTurn(run, plan);
-    const reading = readTurn(turn, run.draft);
-    if (last) return yield* endLast(run, last, turn);
-    switch (reading.kind) {
-      case 'answer': {
-        const reason = yield* findObjection(run, reading.message.content);
-        if (reason === null) return yield* answer(run, reading.message, ['answered', 'the model was done']);
-        sendBack(run, reading.message.content, reason);
-        break;
-      }
-      case 'calls':
-        yield* act(run, reading.message);
-        break;
-      case 'cut-text':
-        if (run.continuations > MAX_CONTINUATIONS)
-          return yield* answer(run, toAnswer(longer(run.lastText, reading.text)), [
-            'answered',
-            'the answer was cut off',
-          ]);
-        continueAnswer(run, reading.text);
-        break;
-      default:
-        run.emptyResponses += 1;
-        if (hasText(turn.message.content)) run.lastText = run.draft + turn.message.content;
-        if (run.emptyResponses > MAX_EMPTY_RETRIES)
-          return yield* endWithout(run, 'empty', toReason(reading.kind));
-        nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
+    try {
+      const result = yield* takeStep(run);
+      if (result) return result;
+    } catch (error) {
+      // What was under way when the time to work was over is given up, and the next turn is the last.
+      if (!(error instanceof TimeUpError) || run.clock.endSignal.aborted) throw error;
     }
+  }
+}
+
+/** One turn and what follows from it; null when there is more to do. */
+async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null> {
+  yield* makeRoom(run);
+  const plan = yield* startTurn(run);
+  const { turn, last } = yield* takeTurn(run, plan);
+  const reading = readTurn(turn, run.draft);
+  if (last) return yield* endLast(run, last, turn);
+  switch (reading.kind) {
+    case 'answer': {
+      // Whatever comes of the objections, it is the best there is by now.
+      run.lastText = reading.message.content;
+      const reason = yield* findObjection(run, reading.message.content);
+      if (reason === null) return yield* answer(run, reading.message, ['answered', 'the model was done']);
+      sendBack(run, reading.message.content, reason);
+      return null;
+    }
+    case 'calls':
+      yield* act(run, reading.message);
+      return null;
+    case 'cut-text':
+      if (run.continuations > MAX_CONTINUATIONS)
+        return yield* answer(run, toAnswer(longer(run.lastText, reading.text)), [
+          'answered',
+          'the answer was cut off',
+        ]);
+      continueAnswer(run, reading.text);
+      return null;
+    default:
+      run.emptyResponses += 1;
+      if (hasText(turn.message.content)) run.lastText = run.draft + turn.message.content;
+      if (run.emptyResponses > MAX_EMPTY_RETRIES)
+        return yield* endWithout(run, 'empty', toReason(reading.kind));
+      nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
+      return null;
   }
 }
 
 /** A long conversation is made shorter before it is sent. */
 async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
   const { compaction } = run;
-  if (!compaction?.isDue(run.request())) return;
+  if (run.clock.isTimeToWorkOver() || !compaction?.isDue(run.request(run.words))) return;
   const isShorter = yield* whileRunning(run.signal, (report) =>
     compaction.compact(run.messages, run.request(), toView(run, report)),
   );
@@ -116,10 +142,15 @@ async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
 }
 
 async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
-  run.iteration += 1;
+  const { maxIterations, contextLimit } = run.limits;
   const plan = planTurn(run.limits, run.used());
+  const words = [...plan.words, ...run.words];
+  if (!plan.last && mostTokens(run.request(words), run.model.name) > contextLimit)
+    makeLast(plan, CONTEXT_FULL);
   if (!plan.last && !(await canGoOn(run))) makeLast(plan, NO_MONEY_LEFT);
-  yield { type: 'turn-started', iteration: run.iteration, maxIterations: run.limits.maxIterations };
+  if (plan.last) run.clock.startLastTurn();
+  run.iteration += 1;
+  yield { type: 'turn-started', iteration: run.iteration, maxIterations };
   for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
   plan.words.push(...run.words.splice(0));
   return plan;
@@ -149,7 +180,9 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
   if (hasText(message.content)) run.lastText = message.content;
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);
-  const results = yield* runTools({ ...run, view: (report) => toView(run, report) }, allowed);
+  const { toolbox, hooks, signal, clock } = run;
+  const view = (report: Report): RunView => toView(run, report);
+  const results = yield* runTools({ toolbox, hooks, signal, clock, view }, allowed);
   run.messages.push(kept, ...results);
   run.draft = '';
   run.emptyResponses = 0;
@@ -245,6 +278,8 @@ function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason
 
 async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TimeUpError)
+    return yield* endWithout(run, 'time', toTimeReason(run.limits.maxDurationMs));
   if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
   if (!(error instanceof ModelError)) return { ...end(run, 'unexpected-error', message), error };
   if (error.kind === 'no-money') {

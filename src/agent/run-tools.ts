@@ -1,7 +1,8 @@
+import { type Clock, TimeUpError } from './clock.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterTool, type Hooks, type RunView } from './hooks.ts';
 import type { ToolCall, ToolMessage } from './messages.ts';
-import type { Toolbox } from './toolbox.ts';
+import type { Toolbox, ToolOutcome } from './toolbox.ts';
 import { untilAborted, whileRunning } from './while-running.ts';
 
 const MAX_PARALLEL = 6;
@@ -10,15 +11,19 @@ export interface ToolRun {
   toolbox: Toolbox;
   hooks: readonly Hooks[];
   signal: AbortSignal;
+  clock: Clock;
   view: (report: RunView['report']) => RunView;
 }
 
-/** All calls of a turn: those that only read together, commands one after the other, results in the calls' order. */
+/**
+ * All calls of a turn: those that only read together, commands one after the other, results in the calls' order.
+ * When the time to work is over, what is not done is given up; what is done counts.
+ */
 export async function* runTools(
   run: ToolRun,
   calls: readonly ToolCall[],
 ): AsyncGenerator<AgentEvent, ToolMessage[]> {
-  return yield* whileRunning(run.signal, async (report) => {
+  return yield* whileRunning(run.clock.endSignal, async (report) => {
     const results: ToolMessage[] = [];
     let last: Promise<unknown> = Promise.resolve();
     const inOrder = (call: ToolCall): Promise<ToolMessage> => {
@@ -71,14 +76,23 @@ async function runTool(
   call: ToolCall,
   { report, before }: { report: RunView['report']; before: Promise<unknown> },
 ): Promise<ToolMessage> {
-  signal.throwIfAborted();
   report({ type: 'tool-started', call });
   const start = performance.now();
   const onProgress = (text: string): void => report({ type: 'tool-progress', call, text });
-  const executed = await untilAborted(toolbox.execute(call, { signal, onProgress }), signal);
+  const executed = await inTime(signal, () => toolbox.execute(call, { signal, onProgress }));
   const durationMs = Math.round(performance.now() - start);
   await before;
   const { result, isError } = await fireAfterTool(hooks, call, executed, view(report));
   report({ type: 'tool-finished', call, isError, result, durationMs });
   return { role: 'tool', toolCallId: call.id, name: call.name, content: JSON.stringify(result), isError };
+}
+
+async function inTime(signal: AbortSignal, execute: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  try {
+    signal.throwIfAborted();
+    return await untilAborted(execute(), signal);
+  } catch (error) {
+    if (!(signal.reason instanceof TimeUpError)) throw error;
+    return { result: { error: 'Given up: the time for this run is over.' }, isError: true };
+  }
 }

@@ -1,6 +1,7 @@
 // What a run remembers from turn to turn, beside the conversation itself.
 import type { Limits, Used } from './budget.ts';
-import { estimateTokens } from './estimate.ts';
+import { type Clock, startClock } from './clock.ts';
+import { estimateTokens, USUAL_BYTES_PER_TOKEN } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
@@ -8,11 +9,9 @@ import type { LoopOptions } from './loop.ts';
 import type { Message } from './messages.ts';
 import { addUsage, type ModelRequest, NO_USAGE, type Usage } from './model.ts';
 
-/** Of text that no model has counted yet. */
-export const BYTES_PER_TOKEN = 4;
-
 export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   limits: Limits;
+  clock: Clock;
   hooks: readonly Hooks[];
   usage: Usage;
   models: Set<string>;
@@ -34,9 +33,13 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
 }
 
 export function createRun({ maxIterations, contextLimit, maxDurationMs, ...options }: LoopOptions): Run {
-  const startedAt = performance.now();
+  const clock = startClock(options.signal, maxDurationMs);
   const run: Run = {
     ...options,
+    get signal() {
+      return clock.signal;
+    },
+    clock,
     limits: { maxIterations, contextLimit, ...(maxDurationMs !== undefined && { maxDurationMs }) },
     hooks: options.hooks ?? [],
     usage: NO_USAGE,
@@ -56,12 +59,12 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
       toolsDisabled: false,
       ...(words.length > 0 && { transient: words.join('\n\n') }),
       maxOutputTokens: options.maxOutputTokens,
-      signal: options.signal,
+      signal: clock.signal,
     }),
     used: () => ({
-      iteration: run.iteration,
+      iteration: run.iteration + 1,
       contextTokens: options.compaction?.mayHelp() ? 0 : sizeOf(run),
-      durationMs: performance.now() - startedAt,
+      isTimeUp: clock.isTimeToWorkOver(),
     }),
   };
   return run;
@@ -90,7 +93,7 @@ function findLastText(messages: readonly Message[]): string {
 
 /** Of what would be sent now, in tokens. */
 export function sizeOf(run: Run): number {
-  return estimateTokens(run.request(), { model: run.model.name, bytesPerToken: BYTES_PER_TOKEN });
+  return estimateTokens(run.request(), { model: run.model.name, bytesPerToken: USUAL_BYTES_PER_TOKEN });
 }
 
 function withDraft(messages: readonly Message[], draft: string): readonly Message[] {

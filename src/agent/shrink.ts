@@ -1,24 +1,51 @@
-import { bytesOf, takeTail, toGroups, withoutSizes } from './groups.ts';
+import { messagesBytes, requestBytes } from './estimate.ts';
+import { type Group, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { Message } from './messages.ts';
 import type { ModelRequest } from './model.ts';
 
 const MAX_RESULT_CHARS = 1_000;
-/** Safe for every tokenizer we know. */
-const BYTES_PER_TOKEN = 2;
 
-/** What surely fits: the beginning, what was asked last, and the end, with every result cut. Nothing is saved of it. */
-export function shrinkToFit(request: ModelRequest, maxTokens: number): ModelRequest {
-  const [head = [], ...rest] = toGroups(withoutSizes(request.messages).map(cutResult));
+/** What surely fits: results are cut, the oldest first, then turns in the middle go. Nothing is saved of it. */
+export function shrinkToFit(request: ModelRequest, maxBytes: number): ModelRequest {
+  const messages = withoutSizes(request.messages);
+  let excess = requestBytes({ ...request, messages }) - maxBytes;
+  const cut = messages.map((message) => {
+    if (excess <= 0 || message.role !== 'tool') return message;
+    const shorter = cutResult(message);
+    excess -= messagesBytes([message]) - messagesBytes([shorter]);
+    return shorter;
+  });
+  return { ...request, messages: excess <= 0 ? cut : keepEnds({ ...request, messages: cut }, maxBytes) };
+}
+
+/** The beginning, what was asked last, and as much of the end as there is room for. */
+function keepEnds(request: ModelRequest, maxBytes: number): Message[] {
+  const [head = [], ...rest] = toGroups(request.messages);
   const asked = rest.findLast(([first]) => first?.role === 'user') ?? [];
-  const frame = Buffer.byteLength(request.system) + Buffer.byteLength(JSON.stringify(request.tools));
-  const tail = takeTail(rest, maxTokens * BYTES_PER_TOKEN - frame - bytesOf(head) - bytesOf(asked));
-  const isThere = tail.includes(asked);
-  return { ...request, messages: [...head, ...(isThere ? [] : asked), ...tail.flat()] };
+  const room = maxBytes - requestBytes({ ...request, messages: [] });
+  const ends = cutTexts([...head, ...asked], room);
+  const tail = takeTail(rest, { maxBytes: room - messagesBytes(ends), sizeOf: messagesBytes });
+  if (tail.includes(asked)) return [...cutTexts(head, room), ...tail.flat()];
+  return [...ends, ...tail.flat()];
+}
+
+/** Even the questions may be too long. */
+function cutTexts(messages: Group, maxBytes: number): Message[] {
+  const perMessage = Math.max(MAX_RESULT_CHARS, maxBytes / Math.max(1, messages.length));
+  return messages.map((message) =>
+    messagesBytes([message]) <= perMessage
+      ? message
+      : // A character has up to six bytes as JSON.
+        { ...message, content: cutMiddle(message.content, perMessage / 6) },
+  );
 }
 
 function cutResult(message: Message): Message {
-  if (message.role !== 'tool' || message.content.length <= MAX_RESULT_CHARS) return message;
-  const half = MAX_RESULT_CHARS / 2;
-  const shown = [message.content.slice(0, half), message.content.slice(-half)];
-  return { ...message, content: JSON.stringify({ cut: shown.join(' … ') }) };
+  if (message.content.length <= MAX_RESULT_CHARS) return message;
+  return { ...message, content: JSON.stringify({ cut: cutMiddle(message.content, MAX_RESULT_CHARS) }) };
+}
+
+function cutMiddle(text: string, maxChars: number): string {
+  const half = Math.floor(maxChars / 2);
+  return `${text.slice(0, half)} … ${text.slice(-half)}`;
 }

@@ -1,4 +1,5 @@
 import type { LastTurn, TurnPlan } from './budget.ts';
+import { mostTokens, safeBytesPerToken } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import type { AssistantMessage } from './messages.ts';
@@ -46,13 +47,14 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
 
 async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise<TakenTurn> {
   const view = toView(run, report);
-  const planned = { ...run.request(words), toolsDisabled: last !== null };
+  const whole = { ...run.request(words), toolsDisabled: last !== null };
+  const planned = last ? fitInto(run.limits.contextLimit, whole, run.model.name) : whole;
   const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
   return {
     turn: await fireAfterModel(run.hooks, answered, view),
     last: last ?? made,
-    isWhole: request.messages === planned.messages,
+    isWhole: request.messages === whole.messages,
   };
 }
 
@@ -71,12 +73,19 @@ async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<Tak
   const whole = run.request(words);
   for (let maxTokens = Math.min(sizeOf(run), run.limits.contextLimit) / 2; ; maxTokens /= 2) {
     try {
-      const turn = await generate(run, { ...shrinkToFit(whole, maxTokens), toolsDisabled: true }, report);
+      const shorter = shrinkToFit(whole, maxTokens * safeBytesPerToken(whole, run.model.name));
+      const turn = await generate(run, { ...shorter, toolsDisabled: true }, report);
       return { turn, last: plan.last ?? TOO_LONG, isWhole: false };
     } catch (error) {
       if (!isTooLong(error) || maxTokens < MIN_TOKENS) throw error;
     }
   }
+}
+
+/** A last turn is taken whatever there is; what is sent has its limit all the same. */
+function fitInto(maxTokens: number, request: ModelRequest, model: string): ModelRequest {
+  if (mostTokens(request, model) <= maxTokens) return request;
+  return shrinkToFit(request, maxTokens * safeBytesPerToken(request, model));
 }
 
 /** Less than this is no conversation any more. */

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import { createGate } from '../../../src/agent/gate.ts';
 import type { Message } from '../../../src/agent/messages.ts';
-import { ModelError } from '../../../src/agent/model.ts';
-import { NO_FINAL_RESPONSE } from '../../../src/agent/prompts.ts';
+import { type Model, ModelError, type ModelRequest, NO_USAGE } from '../../../src/agent/model.ts';
+import { NO_FINAL_RESPONSE, SUMMARY_HEADINGS } from '../../../src/agent/prompts.ts';
 import { createRepeatGuard } from '../../../src/agent/repeats.ts';
 import { checkHistory } from '../../../src/models/check-history.ts';
 import { run } from './run-loop.ts';
@@ -33,7 +33,7 @@ const turn: fc.Arbitrary<ScriptedTurn> = fc.record(
   },
   { requiredKeys: [] },
 );
-const behaviour = fc.record({
+const behaviourParts = {
   turns: fc.array(turn, { minLength: 1, maxLength: 12 }),
   maxIterations: fc.integer({ min: 1, max: 25 }),
   contextLimit: fc.integer({ min: 1_000, max: 20_000 }),
@@ -41,7 +41,8 @@ const behaviour = fc.record({
   hasGuards: fc.boolean(),
   resultBytes: fc.constantFrom(10, 5_000),
   stopAt: fc.option(fc.nat(20), { nil: null }),
-});
+};
+const behaviour = fc.record(behaviourParts);
 
 test('whatever the model does, the loop ends within its caps, with a valid history and nothing transient in it', async () => {
   await fc.assert(
@@ -68,6 +69,37 @@ test('whatever the model does, the loop ends within its caps, with a valid histo
   );
 });
 
+test('no request is larger than the context limit, however its model counts', async () => {
+  const counting = fc.record({
+    ...behaviourParts,
+    contextLimit: fc.integer({ min: 4_000, max: 20_000 }),
+    bytesPerToken: fc.constantFrom(2, 3, 4),
+    sideText: fc.constantFrom('', SUMMARY_HEADINGS.join('\n')),
+  });
+  await fc.assert(
+    fc.asyncProperty(counting, async (given) => {
+      const sizes: number[] = [];
+      const { model } = scriptedModel((index) => {
+        const { usage: _, throws: __, ...turn } = given.turns[index % given.turns.length] ?? {};
+        return turn;
+      });
+      const countingModel: Model = {
+        ...model,
+        async generate(request) {
+          const tokens = Math.ceil(sentBytes(request) / given.bytesPerToken);
+          sizes.push(tokens);
+          const { message, ...rest } = await model.generate(request);
+          const outputTokens = Math.ceil(sentBytes({ messages: [message] }) / given.bytesPerToken);
+          return { ...rest, message, usage: { ...NO_USAGE, inputTokens: tokens, outputTokens } };
+        },
+      };
+      await perform(given, countingModel);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(given.contextLimit);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('a run that was broken off goes on where it was saved', async () => {
   await fc.assert(
     fc.asyncProperty(behaviour, async (given) => {
@@ -86,15 +118,31 @@ test('a run that was broken off goes on where it was saved', async () => {
   );
 });
 
-function perform(given: {
-  turns: ScriptedTurn[];
-  maxIterations: number;
-  contextLimit: number;
-  ratio: number;
-  hasGuards: boolean;
-  resultBytes: number;
-  stopAt: number | null;
-}) {
+/** What a vendor would count. */
+function sentBytes({
+  messages,
+  ...rest
+}: Partial<Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>>) {
+  const said = (messages ?? []).map((one) => [
+    one.content,
+    one.role === 'assistant' ? one.toolCalls : one.role,
+  ]);
+  return JSON.stringify([rest.system, rest.tools, rest.transient, said]).length;
+}
+
+function perform(
+  given: {
+    turns: ScriptedTurn[];
+    maxIterations: number;
+    contextLimit: number;
+    ratio: number;
+    hasGuards: boolean;
+    resultBytes: number;
+    stopAt: number | null;
+    sideText?: string;
+  },
+  model?: Model,
+) {
   const controller = new AbortController();
   let executions = 0;
   const { toolbox } = scriptedTools(async ({ name }) => {
@@ -106,7 +154,7 @@ function perform(given: {
   const compaction = createCompaction({
     contextLimit: given.contextLimit,
     ratio: given.ratio,
-    side: scriptedModel((index) => ({ text: index % 2 === 0 ? '## Goal' : '' })).model,
+    side: scriptedModel((index) => ({ text: given.sideText ?? (index % 2 === 0 ? '## Goal' : '') })).model,
     keepFile: async (name) => `/tmp/_out/${executions}-${name}`,
     archive: async () => undefined,
   });
@@ -117,5 +165,6 @@ function perform(given: {
     ...(given.ratio > 0 && { compaction }),
     hooks: given.hasGuards ? [createRepeatGuard(), createGate({ judge: null })] : [],
     signal: controller.signal,
+    ...(model && { model }),
   });
 }

@@ -167,17 +167,58 @@ describe('the budget', () => {
     expect(result.ending).toBe('context');
   });
 
-  test('of time makes the next turn the last', async () => {
-    const { toolbox } = scriptedTools(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      return { ok: true };
-    });
-    const { result, requests } = await run([{ calls: [look] }, { text: 'So far.' }], {
+  test('of context holds for the last turn too: what is sent is cut until it fits', async () => {
+    const { toolbox } = scriptedTools(async () => ({ text: 'y'.repeat(9_000) }));
+    const { result, requests, messages } = await run(
+      [{ text: 'Looking.', calls: [look], usage: { inputTokens: 50 } }, { text: 'It is the lock file.' }],
+      { toolbox },
+    );
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'context' });
+    expect(JSON.stringify(requests[1]?.messages).length).toBeLessThan(2_000);
+    expect(JSON.stringify(messages)).toContain('y'.repeat(9_000));
+  });
+
+  test('of time gives up a tool that does not end, keeps what others brought, and makes the next turn the last', async () => {
+    const { toolbox } = scriptedTools(({ arguments: { at } }) =>
+      at === 'now' ? Promise.resolve({ found: true }) : new Promise(() => undefined),
+    );
+    const calls = ['now', 'never'].map((at) => ({ name: 'look', arguments: { at } }));
+    const { result, requests, saved } = await run([{ calls }, { text: 'So far.' }], {
       toolbox,
-      maxDurationMs: 20,
+      maxDurationMs: 500,
     });
     expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, true]);
-    expect(result).toMatchObject({ text: 'So far.', ending: 'time' });
+    expect(saved[0]?.slice(2)).toMatchObject([
+      { content: '{"found":true}', isError: false },
+      { content: expect.stringContaining('the time for this run is over'), isError: true },
+    ]);
+    expect(result).toMatchObject({ text: 'So far.', ending: 'time', iterations: 2 });
+  });
+
+  test('of time gives up a model that does not answer and asks once more; then it ends with what there is', async () => {
+    const { model, requests } = scriptedModel([{ text: 'I suspect the lock file.', calls: [look] }]);
+    const silent: typeof model = {
+      ...model,
+      generate: (request) => {
+        if (requests.length === 0) return model.generate(request);
+        requests.push({ ...request, messages: [...request.messages] });
+        return new Promise(() => undefined);
+      },
+    };
+    const { result, events } = await run([], { model: silent, maxDurationMs: 500 });
+    expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, false, true]);
+    expect(result).toMatchObject({ text: 'I suspect the lock file.', ending: 'time', iterations: 3 });
+    expect(events.at(-1)).toMatchObject({ type: 'ended', ending: 'time' });
+  });
+
+  test('of time gives up whoever objects to an answer, and the answer stays the best there is', async () => {
+    const never = { afterAgent: () => new Promise<undefined>(() => undefined) };
+    const { result, messages } = await run([{ text: 'The lock file.' }, {}], {
+      hooks: [never],
+      maxDurationMs: 500,
+    });
+    expect(result).toMatchObject({ text: 'The lock file.', ending: 'time' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The lock file.' });
   });
 
   test('of money leaves enough for a last turn', async () => {
