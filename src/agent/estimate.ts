@@ -41,8 +41,8 @@ export function estimateTokens(
 
 /** The most that a request can come to: what has come since it was counted may be dense. */
 export function mostTokens(request: ModelRequest, model: string): number {
-  const isCounted = request.messages.some((one) => one.role === 'assistant' && one.size !== undefined);
-  const bytesPerToken = isCounted ? LEAST_BYTES_PER_TOKEN : USUAL_BYTES_PER_TOKEN;
+  const counted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
+  const bytesPerToken = counted ? LEAST_BYTES_PER_TOKEN : USUAL_BYTES_PER_TOKEN;
   return estimateTokens(request, { model, bytesPerToken });
 }
 
