@@ -6,14 +6,14 @@ import { createGate } from '../agent/gate.ts';
 import type { Ledger } from '../agent/ledger.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
 import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
-import { addUsage, type Model, NO_USAGE } from '../agent/model.ts';
+import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
-import type { Session, SessionMeta, SessionStore } from '../session/session-store.ts';
+import type { SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
@@ -22,6 +22,7 @@ import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
 import { createFileSaver } from './save-files.ts';
+import { toMeta, withRun } from './session-meta.ts';
 
 export interface Investigation {
   sessionId: string;
@@ -94,7 +95,8 @@ export async function investigate(
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
     await restoreFiles({ sandbox, session, messages, noteId, log });
-    const files = createFileSaver(deps, sandbox, { sessionId, folders: workflow.keep });
+    const meta = toMeta(investigation, session, deps.now());
+    const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
     const toolbox = deps.createToolbox(sandbox, mr);
     const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
     await store.saveContext(sessionId, { version: 1, messages });
@@ -161,7 +163,7 @@ export async function investigate(
     const last = findAnswer(messages, noteId);
     if (last) last.published = findings.note;
     await store.saveContext(sessionId, { version: 1, messages });
-    await store.saveMeta(sessionId, toMeta(deps, investigation, session, findings));
+    await store.saveMeta(sessionId, withRun({ ...meta, leftOut: files.leftOut() }, findings, deps.now()));
     return findings;
   } finally {
     await sandbox.close();
@@ -214,29 +216,4 @@ async function watch<T>(
     if (next.done) return next.value;
     await onEvent(next.value).catch((error) => log.warn({ err: error }, 'an event was not recorded'));
   }
-}
-
-function toMeta(
-  { now }: InvestigationDependencies,
-  { sessionId, project, mr, workflow }: Investigation,
-  session: Session | null,
-  findings: Findings,
-): SessionMeta {
-  const updatedAt = new Date(now()).toISOString();
-  return {
-    version: 1,
-    sessionId,
-    projectId: project.id,
-    projectPath: project.path,
-    mrIid: mr.iid,
-    sha: mr.sha,
-    workflow: workflow.name,
-    model: findings.models.at(-1) ?? session?.meta?.model ?? '',
-    createdAt: session?.meta?.createdAt ?? updatedAt,
-    updatedAt,
-    ending: findings.ending,
-    runs: (session?.meta?.runs ?? 0) + 1,
-    usage: addUsage(session?.meta?.usage ?? NO_USAGE, findings.usage),
-    costMicroUsd: (session?.meta?.costMicroUsd ?? 0) + findings.costMicroUsd,
-  };
 }

@@ -33,12 +33,22 @@ export interface Sandbox {
   list(folder: string): Promise<string[]>;
   /**
    * A tar.gz of these folders; paths in it are relative to /. Files with more than `maxBytes` together are left out,
-   * the largest first; `<name>.left-out` stands for each.
+   * the largest first; `<name>.left-out` stands for each. Before it ends `onLeftOut` hears once which files have such
+   * a note in it, those included that an earlier archive had left out.
    */
-  archive(folders: readonly string[], maxBytes: number): Readable;
+  archive(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut): Readable;
   /** Puts the files of such an archive back; refuses paths that lead outside. Answers what had been left out. */
   restore(archive: Readable): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** Sorted by path; empty when nothing is left out. */
+export type OnLeftOut = (files: readonly LeftOutFile[]) => void;
+
+export interface LeftOutFile {
+  path: string;
+  /** Null when only the note of an earlier archive is left of it. */
+  bytes: number | null;
 }
 
 export interface ExecOptions {
@@ -51,6 +61,7 @@ export interface ExecOptions {
 export interface ExecResult {
   /** 124 after a timeout, 128 and its number after a signal. */
   exitCode: number;
+  /** UTF-8. In the place of a byte that is none stands U+FFFD, or the character of that number. */
   stdout: string;
   /** Unless the command exited by itself, its last line says what happened. */
   stderr: string;

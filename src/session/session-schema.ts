@@ -61,6 +61,7 @@ export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
     })
     .default({ ...NO_USAGE }),
   costMicroUsd: z.number().default(0),
+  leftOut: z.array(z.looseObject({ path: z.string(), bytes: z.number().nullable() })).default([]),
 });
 
 /** Read before anything else: what a newer version wrote may have any other shape. */

@@ -56,6 +56,8 @@ export interface SessionMeta {
   /** All runs together. */
   usage: Usage;
   costMicroUsd: number;
+  /** Files of the sandbox that were too large for the archive saved last; the size is null when nobody knows it. */
+  leftOut: { path: string; bytes: number | null }[];
 }
 
 /** The session is there but can not be used: broken, or written by a newer version. */

@@ -7,6 +7,8 @@ import { createTool, type Tool } from './tool.ts';
 import { ToolError, toErrorResult } from './tool-error.ts';
 
 const MAX_REQUESTS = 50;
+/** Of each: there may be many. */
+const MAX_SHAPE_BYTES = 512;
 
 export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): Tool {
   const declaration = {
@@ -29,7 +31,7 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
     const fetchOne = async (request: FetchRequest, index: number) => {
       signal.throwIfAborted();
       refuseSamePath(requests, index);
-      const saved = await fetch(request, signal);
+      const saved = await fetch(request, signal, MAX_SHAPE_BYTES);
       done += 1;
       onProgress(`${done} of ${requests.length}: ${saved.saved_to}, ${saved.bytes} bytes`);
       return saved;

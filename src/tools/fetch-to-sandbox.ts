@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { Fetch } from './fetch.ts';
 import { createTool, type Tool } from './tool.ts';
 
+const MAX_SHAPE_BYTES = 1_024;
+
 export const fetchRequest = z.strictObject({
   tool: z.string().describe('Name of the data source tool to call, such as gitlab_get_job_log'),
   args: z.looseObject({}).default({}).describe('Its arguments, as in a direct call'),
@@ -16,13 +18,14 @@ export function createFetchToSandbox(fetch: Fetch): Tool {
     {
       name: 'fetch_to_sandbox',
       description: [
-        'Calls a data source tool and writes its whole answer into a file of the sandbox, without showing it.',
+        'Calls a data source tool and writes its whole answer into a file of the sandbox, without showing it;',
+        'of JSON you see the shape: keys, types and samples, enough to write a jq command.',
         'Use it for what is large, such as job logs and diffs; then search the file with sandbox_exec.',
         'Several at once: fetch_batch_to_sandbox.',
       ].join(' '),
       schema: fetchRequest,
       example: { tool: 'gitlab_get_job_log', args: { job_id: 123 }, path: '/tmp/data/unit-tests.log' },
     },
-    fetch,
+    (request, signal) => fetch(request, signal, MAX_SHAPE_BYTES),
   );
 }

@@ -1,5 +1,7 @@
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
+import { toJsonShape } from './json-shape.ts';
+import { toJsonText } from './json-text.ts';
 import { DATA_FOLDER, toKeptPath } from './kept-path.ts';
 import { createNumbering } from './numbering.ts';
 import { type Answer, readSource } from './source-reader.ts';
@@ -12,29 +14,30 @@ export interface FetchRequest {
   path?: string | undefined;
 }
 
-export type Saved = { saved_to: string; bytes: number };
+/** The shape is that of JSON. */
+export type Saved = { saved_to: string; bytes: number; shape?: string };
 
-/** Puts a source's answer into a file of the sandbox; the model sees none of it. */
-export type Fetch = (request: FetchRequest, signal: AbortSignal) => Promise<Saved>;
+/** Puts a source's answer into a file of the sandbox; the model sees its shape at most. */
+export type Fetch = (request: FetchRequest, signal: AbortSignal, maxShapeBytes: number) => Promise<Saved>;
 
 export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
 
-  return async ({ tool: name, args = {}, path: wanted }, signal) => {
+  return async ({ tool: name, args = {}, path: wanted }, signal, maxShapeBytes) => {
     const tool = sourceTools.find((one) => one.name === name);
     if (!tool) throw toUnknownSource(name, sourceTools);
     // Before the source is asked: calls run at the same time, and which of them is first must not show.
     if (wanted !== undefined) {
       const path = claim(toKeptPath(wanted));
-      const saving = readSource(tool, args, signal).then((answer) => save(answer, path));
+      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, maxShapeBytes));
       return saving.finally(() => busy.delete(path));
     }
     const number = numbering.next();
     const answer = await readSource(tool, args, signal);
     const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
-    return save(answer, `${DATA_FOLDER}/${end}`);
+    return save(answer, `${DATA_FOLDER}/${end}`, maxShapeBytes);
   };
 
   function claim(path: string): string {
@@ -43,18 +46,14 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     return path;
   }
 
-  async function save(answer: Answer, path: string): Promise<Saved> {
+  async function save(answer: Answer, path: string, maxShapeBytes: number): Promise<Saved> {
     try {
-      return { saved_to: path, bytes: await sandbox.writeFile(path, toContent(answer)) };
+      const saved = { saved_to: path, bytes: await sandbox.writeFile(path, toContent(answer)) };
+      return answer.kind === 'json' ? { ...saved, shape: toJsonShape(answer.value, maxShapeBytes) } : saved;
     } finally {
       if (answer.kind === 'stream') answer.body.destroy();
     }
   }
-}
-
-/** One value or line to a line, for grep and head. */
-export function toJsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function toContent(answer: Answer) {

@@ -1,20 +1,27 @@
-// What is too long for the conversation goes to a file, and the model gets its head and tail.
+// What is too long for the conversation goes to a file, and the model gets its head and tail, the shape of what is
+// JSON, or the name of what is no text.
 import { Readable } from 'node:stream';
 import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
+import { type BinaryKind, findBinaryKind, SNIFFED_BYTES } from './binary-kind.ts';
 import { createExcerpt } from './excerpt.ts';
+import { toJsonShape } from './json-shape.ts';
+import { toJsonText } from './json-text.ts';
 import { OUT_FOLDER } from './kept-path.ts';
 import type { ToolLimits } from './limits.ts';
 import { createNumbering } from './numbering.ts';
 
 export type Kept =
   | { kind: 'whole'; text: string }
-  /** Without a path the sandbox had no room for it; the preview says so. */
+  /** Without a path it could not be kept; the preview says why. */
   | { kind: 'preview'; preview: string; bytes: number; path?: string };
 
 export interface Spill {
   /** A file for what may be kept; given in the order of the calls, so that which of them ends first does not show. */
   reserve(): Promise<string>;
-  keepText(text: string, file?: Promise<string>): Promise<Kept>;
+  /** What a command has printed. */
+  keepText(text: string): Promise<Kept>;
+  /** However small it is. */
+  keepJson(value: unknown, file: Promise<string>): Promise<Kept>;
   /** At the stream's pace, without holding it in memory. Throws `SandboxFullError`: nothing is left then. */
   keepStream(body: Readable, file: Promise<string>): Promise<Kept>;
 }
@@ -28,40 +35,73 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
     return file;
   };
 
+  async function keep(
+    text: string,
+    file: Promise<string>,
+    toPreview: (where: string) => string,
+  ): Promise<Kept> {
+    const path = await file;
+    const content = Buffer.from(text);
+    const kept = { kind: 'preview' as const, bytes: content.length };
+    try {
+      await sandbox.writeFile(path, content);
+    } catch (error) {
+      if (!(error instanceof SandboxFullError)) throw error;
+      return { ...kept, preview: toPreview(LOST) };
+    }
+    return { ...kept, preview: toPreview(`all is in ${path}`), path };
+  }
+
   return {
     reserve,
 
-    async keepText(text, file) {
+    async keepText(text) {
       const bytes = Buffer.from(text);
+      const binary = findBinaryKind(text);
+      if (binary) return { kind: 'preview', preview: toSpoiledNote(binary), bytes: bytes.length };
       if (bytes.length <= maxInlineBytes) return { kind: 'whole', text };
       const excerpt = createExcerpt(maxInlineBytes);
       excerpt.add(bytes);
-      const path = await (file ?? reserve());
-      try {
-        await sandbox.writeFile(path, bytes);
-      } catch (error) {
-        if (!(error instanceof SandboxFullError)) throw error;
-        const where = 'and lost, because the sandbox is full: remove files, or ask for less';
-        return { kind: 'preview', preview: excerpt.toText(where), bytes: bytes.length };
-      }
-      return { kind: 'preview', preview: excerpt.toText(`all is in ${path}`), bytes: bytes.length, path };
+      return keep(text, reserve(), excerpt.toText);
     },
+
+    keepJson: (value, file) =>
+      keep(toJsonText(value), file, (where) => {
+        const title = `[shape of the JSON, ${where}]\n`;
+        return title + toJsonShape(value, maxInlineBytes - Buffer.byteLength(title));
+      }),
 
     async keepStream(body, file) {
       try {
         const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-        const start = await readStart(chunks, maxInlineBytes);
-        if (start.isWhole) return { kind: 'whole', text: start.bytes.toString() };
+        const start = await readStart(chunks, Math.max(maxInlineBytes, SNIFFED_BYTES));
+        const binary = findBinaryKind(start.bytes);
+        const isSmall = start.isWhole && start.bytes.length <= maxInlineBytes;
+        if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
         const excerpt = createExcerpt(maxInlineBytes);
         const path = await file;
         const watched = Readable.from(watch(start.bytes, chunks, excerpt), { objectMode: false });
         const bytes = await sandbox.writeFile(path, watched);
-        return { kind: 'preview', preview: excerpt.toText(`all is in ${path}`), bytes, path };
+        const where = `all is in ${path}`;
+        const preview = binary ? toBinaryNote(binary, bytes, where) : excerpt.toText(where);
+        return { kind: 'preview', preview, bytes, path };
       } finally {
         body.destroy();
       }
     },
   };
+}
+
+const LOST = 'the rest is lost, because the sandbox is full: remove files, or ask for less';
+
+function toBinaryNote({ name, readers }: BinaryKind, bytes: number, where: string): string {
+  return `[binary: ${name}, ${bytes} bytes; ${where}: use ${readers} on it]`;
+}
+
+/** What a command prints is made text on its way, and of bytes that are none something else. */
+function toSpoiledNote({ name, readers }: BinaryKind): string {
+  const advice = `let the command write to a file below ${OUT_FOLDER} and use ${readers} on that`;
+  return `[binary: ${name}; not kept, since printing spoils it: ${advice}]`;
 }
 
 async function readStart(chunks: AsyncIterator<Buffer>, maxBytes: number) {

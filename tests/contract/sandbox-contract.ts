@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import {
   type ExecOptions,
   type ExecResult,
+  type LeftOutFile,
   type Sandbox,
   SandboxFullError,
   type SandboxProvider,
@@ -205,6 +206,18 @@ export function sandboxContract(backend: SandboxBackend): void {
         const sandbox = await open();
         const result = await exec(sandbox, 'echo äöü; echo 123456789 >&2', { maxOutputBytes: 5 });
         expect(result).toMatchObject({ exitCode: 0, stdout: 'äö', stderr: '12345', truncated: true });
+      });
+
+      test('that prints bytes which are no text leaves something for each of them', async () => {
+        const sandbox = await open();
+        const { stdout } = await exec(sandbox, "printf 'a\\211\\000z\\377'");
+        expect([...stdout].map((character) => character.codePointAt(0))).toEqual([
+          0x61,
+          expect.toBeOneOf([0x89, 0xfffd]),
+          0,
+          0x7a,
+          expect.toBeOneOf([0xff, 0xfffd]),
+        ]);
       });
 
       test('with output of just the cap is not cut', async () => {
@@ -413,6 +426,32 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect(await third.list('/tmp/data')).toEqual(['a', 'b']);
       });
 
+      test('tells what is left out of it, with the size, and what an earlier one had left out', async () => {
+        const [one, other] = [await open(), await open()];
+        const sizes = { '/tmp/data/a': 4000, '/tmp/data/b': 20, '/tmp/_out/1.txt': 3000 };
+        for (const [path, size] of Object.entries(sizes)) await one.writeFile(path, 'x'.repeat(size));
+
+        const first = await archiveAndListen(one, 1000);
+        await other.restore(Readable.from([first.archive]));
+        const second = await archiveAndListen(other, 1000);
+        for (const path of ['/tmp/data/a', '/tmp/_out/1.txt']) await other.writeFile(path, 'fetched again');
+        const third = await archiveAndListen(other, 1000);
+
+        expect(first.heard).toEqual([
+          [
+            { path: '/tmp/_out/1.txt', bytes: 3000 },
+            { path: '/tmp/data/a', bytes: 4000 },
+          ],
+        ]);
+        expect(second.heard).toEqual([
+          [
+            { path: '/tmp/_out/1.txt', bytes: null },
+            { path: '/tmp/data/a', bytes: null },
+          ],
+        ]);
+        expect(third.heard).toEqual([[]]);
+      });
+
       test('of folders that are not there is empty', async () => {
         const [one, other] = [await open(), await open()];
         await other.restore(one.archive(['/tmp/none'], ALL));
@@ -525,6 +564,12 @@ export function sandboxContract(backend: SandboxBackend): void {
 function exec(sandbox: Sandbox, command: string, options: Partial<ExecOptions> = {}): Promise<ExecResult> {
   const signal = new AbortController().signal;
   return sandbox.exec(command, { timeoutMs: 20_000, maxOutputBytes: 100_000, signal, ...options });
+}
+
+async function archiveAndListen(sandbox: Sandbox, maxBytes: number) {
+  const heard: (readonly LeftOutFile[])[] = [];
+  const archive = await buffer(sandbox.archive(FOLDERS, maxBytes, (files) => heard.push(files)));
+  return { archive, heard };
 }
 
 /** 50 000 lines of 108 bytes; every hundredth is an error. */

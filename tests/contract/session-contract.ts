@@ -218,13 +218,13 @@ export function sessionContract(backend: SessionBackend): void {
       expect(await store.load(ID)).toBeNull();
     });
 
-    test('meta from before costs were kept has cost nothing', async () => {
+    test('meta from before costs and files left out were kept has none', async () => {
       const { store, write } = await open();
       await store.saveContext(ID, context());
-      const { usage: _usage, costMicroUsd: _cost, ...old } = meta();
+      const { usage: _usage, costMicroUsd: _cost, leftOut: _leftOut, ...old } = meta();
       await write(ID, 'meta.json', JSON.stringify(old));
       const session = await loaded(store);
-      expect(session.meta).toEqual({ ...old, usage: NO_USAGE, costMicroUsd: 0 });
+      expect(session.meta).toEqual({ ...old, usage: NO_USAGE, costMicroUsd: 0, leftOut: [] });
     });
 
     test('what a later release adds to a message or to meta is kept', async () => {
@@ -337,5 +337,9 @@ function meta(): SessionMeta {
     runs: 1,
     usage: { inputTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 3, outputTokens: 4 },
     costMicroUsd: 5,
+    leftOut: [
+      { path: '/tmp/data/huge.log', bytes: 5_000 },
+      { path: '/tmp/data/older.log', bytes: null },
+    ],
   };
 }

@@ -1,3 +1,5 @@
+import type { LeftOutFile } from '../sandbox.ts';
+
 /** What lies in the sandbox, as it was measured. */
 export interface MeasuredEntry {
   path: string;
@@ -11,14 +13,22 @@ export interface PlannedEntry {
   text?: string;
 }
 
+export interface ArchivePlan {
+  entries: PlannedEntry[];
+  /** All files for which there are only notes. */
+  leftOut: LeftOutFile[];
+}
+
 const LEFT_OUT = '.left-out';
 
 /** What goes into the archive: all, or as much as has room without the largest files, each replaced by a note. */
-export function planArchive(entries: readonly MeasuredEntry[], maxBytes: number): PlannedEntry[] {
-  const paths = new Set(entries.map(({ path }) => path));
-  const current = entries.filter(({ path }) => !isOutdatedNote(path, paths));
-  const leftOut = findLargest(current, maxBytes);
-  return current.map((entry) => (leftOut.has(entry) ? toNote(entry) : { path: entry.path }));
+export function planArchive(measured: readonly MeasuredEntry[], maxBytes: number): ArchivePlan {
+  const sizes = new Map(measured.map(({ path, bytes }) => [path, bytes]));
+  const current = measured.filter(({ path }) => !isOutdatedNote(path, sizes));
+  const largest = findLargest(current, maxBytes);
+  const entries = current.map((entry) => (largest.has(entry) ? toNote(entry) : { path: entry.path }));
+  const leftOut = findLeftOut(entries.map(({ path }) => path)).sort();
+  return { entries, leftOut: leftOut.map((path) => ({ path, bytes: sizes.get(path) ?? null })) };
 }
 
 /** The files for which there are only notes. */
@@ -26,8 +36,8 @@ export function findLeftOut(paths: Iterable<string>): string[] {
   return [...paths].filter((path) => path.endsWith(LEFT_OUT)).map((path) => path.slice(0, -LEFT_OUT.length));
 }
 
-function isOutdatedNote(path: string, paths: ReadonlySet<string>): boolean {
-  return path.endsWith(LEFT_OUT) && paths.has(path.slice(0, -LEFT_OUT.length));
+function isOutdatedNote(path: string, sizes: ReadonlyMap<string, number>): boolean {
+  return path.endsWith(LEFT_OUT) && sizes.has(path.slice(0, -LEFT_OUT.length));
 }
 
 function findLargest(entries: readonly MeasuredEntry[], maxBytes: number): Set<MeasuredEntry> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { planArchive } from '../archive/plan-archive.ts';
 import { type ArchiveEntry, readArchive } from '../archive/read-archive.ts';
 import type { FileCaps } from '../file-caps.ts';
+import type { OnLeftOut } from '../sandbox.ts';
 import { askFiles, type FileRequest } from './ask-files.ts';
 import type { Container } from './container.ts';
 import { toFrame } from './frames.ts';
@@ -37,9 +38,15 @@ export async function namesIn(container: Container, folder: string): Promise<str
   return z.array(z.string()).parse(JSON.parse(content.toString())).sort();
 }
 
-export async function* archiveOf(container: Container, folders: readonly string[], maxBytes: number) {
+export async function* archiveOf(
+  container: Container,
+  folders: readonly string[],
+  { maxBytes, onLeftOut }: { maxBytes: number; onLeftOut: OnLeftOut | undefined },
+) {
   const { content } = await collect(container, { verb: 'measure', request: { folders } });
-  const entries = planArchive(measuredSchema.parse(JSON.parse(content.toString())), maxBytes);
+  const measured = measuredSchema.parse(JSON.parse(content.toString()));
+  const { entries, leftOut } = planArchive(measured, maxBytes);
+  onLeftOut?.(leftOut);
   yield* askFiles(container, { verb: 'pack', request: { entries } });
 }
 

@@ -6,6 +6,7 @@ import {
   type ExecEnding,
   type ExecOptions,
   type ExecResult,
+  type OnLeftOut,
   type Sandbox,
   SandboxLostError,
   type SandboxPurpose,
@@ -63,12 +64,12 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     }
   }
 
-  async function* archiveNow(folders: readonly string[], keepBytes: number) {
+  async function* archiveNow(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut) {
     const giveBack = await turns.share();
     const used = container;
     try {
       assertOpen();
-      yield* archiveOf(used, folders, keepBytes);
+      yield* archiveOf(used, folders, { maxBytes, onLeftOut });
     } catch (error) {
       throw await toFailure(used, error);
     } finally {
@@ -123,7 +124,8 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
       return withFiles((used) => namesIn(used, target));
     },
 
-    archive: (folders, keepBytes) => Readable.from(archiveNow(folders.map(toNormalPath), keepBytes)),
+    archive: (folders, keepBytes, onLeftOut) =>
+      Readable.from(archiveNow(folders.map(toNormalPath), keepBytes, onLeftOut)),
 
     async restore(archive) {
       return findLeftOut(await withFiles((used) => restoreInto(used, archive, options)));

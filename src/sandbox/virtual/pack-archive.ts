@@ -1,14 +1,24 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { type MeasuredEntry, planArchive } from '../archive/plan-archive.ts';
+import type { MeasuredEntry, PlannedEntry } from '../archive/plan-archive.ts';
 import type { FileMap } from './file-entry.ts';
 import { toSandboxPath } from './sandbox-path.ts';
 
-/** A tar.gz of what lies in the folders. Links stay out: an archive with links is refused when it comes back. */
-export function packArchive(files: FileMap, folders: readonly string[], maxBytes: number): Readable {
+/** What lies in the folders. Links stay out: an archive with links is refused when it comes back. */
+export function measureFiles(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
+  const roots = folders.map(toSandboxPath);
+  return [...files.keys()].sort().flatMap((path) => {
+    const entry = files.get(path);
+    if (!entry || entry.kind === 'link' || !roots.some((root) => isWithin(path, root))) return [];
+    return [{ path, kind: entry.kind, bytes: entry.kind === 'file' ? entry.bytes.byteLength : 0 }];
+  });
+}
+
+/** A tar.gz of these entries. */
+export function packArchive(files: FileMap, entries: readonly PlannedEntry[]): Readable {
   const tar = pack();
-  for (const { path, text } of planArchive(measure(files, folders), maxBytes)) {
+  for (const { path, text } of entries) {
     const name = path.slice(1);
     const entry = files.get(path);
     if (text !== undefined) tar.entry({ name, mode: 0o644 }, text).on('error', ignore);
@@ -29,15 +39,6 @@ export function packArchive(files: FileMap, folders: readonly string[], maxBytes
 
 /** When the archive is given up, each entry that waits for its turn fails; whoever reads the archive hears of it. */
 function ignore(): void {}
-
-function measure(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
-  const roots = folders.map(toSandboxPath);
-  return [...files.keys()].sort().flatMap((path) => {
-    const entry = files.get(path);
-    if (!entry || entry.kind === 'link' || !roots.some((root) => isWithin(path, root))) return [];
-    return [{ path, kind: entry.kind, bytes: entry.kind === 'file' ? entry.bytes.byteLength : 0 }];
-  });
-}
 
 function isWithin(path: string, root: string): boolean {
   return root === '/' || path === root || path.startsWith(`${root}/`);

@@ -1,4 +1,4 @@
-import { findLeftOut } from '../archive/plan-archive.ts';
+import { findLeftOut, planArchive } from '../archive/plan-archive.ts';
 import { toWords } from '../ending-words.ts';
 import { type FileCaps, tooManyBytes } from '../file-caps.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { collectBytes } from './collect-bytes.ts';
 import { type FileChange, toStoredFile } from './file-entry.ts';
 import { createFileTree } from './file-tree.ts';
-import { packArchive } from './pack-archive.ts';
+import { measureFiles, packArchive } from './pack-archive.ts';
 import { resolveLinks } from './resolve-links.ts';
 import { toSandboxPath } from './sandbox-path.ts';
 import { createShell } from './shell.ts';
@@ -99,7 +99,12 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
       return target === null ? [] : tree.namesIn(target);
     },
 
-    archive: (folders, keepBytes) => packArchive(tree.files(), folders, keepBytes),
+    archive(folders, keepBytes, onLeftOut) {
+      const files = tree.files();
+      const { entries, leftOut } = planArchive(measureFiles(files, folders), keepBytes);
+      onLeftOut?.(leftOut);
+      return packArchive(files, entries);
+    },
 
     async restore(archive) {
       assertOpen();

@@ -197,6 +197,61 @@ describe('files that are gone', () => {
     expect(later.requests[0]?.messages.at(-1)).toHaveProperty('content', 'Sure?');
   });
 
+  test('are named in the meta with their sizes, also by later runs, until all have room again', async () => {
+    const { sandboxes } = await runWithFiles({ '/tmp/_out/0.txt': 20, '/tmp/data/huge.log': 5_000 });
+    const first = await savedMeta();
+
+    await run({ question: QUESTION, resumes: true }, undefined, { sandboxes, keepBytes: 1_000 });
+    const second = await savedMeta();
+    const fetching: SandboxProvider = {
+      ...sandboxes,
+      create: async (purpose) => {
+        const sandbox = await sandboxes.create(purpose);
+        return {
+          ...sandbox,
+          async restore(archive) {
+            const leftOut = await sandbox.restore(archive);
+            await sandbox.writeFile('/tmp/data/huge.log', 'a smaller one');
+            return leftOut;
+          },
+        };
+      },
+    };
+    const again = { noteId: 6, text: 'Sure?' };
+    await run({ question: again, resumes: true }, undefined, { sandboxes: fetching, keepBytes: 1_000 });
+
+    const leftOut = [{ path: '/tmp/data/huge.log', bytes: 5_000 }];
+    expect(first).toMatchObject({ leftOut, runs: 1 });
+    expect(second).toMatchObject({ leftOut, runs: 2 });
+    expect(await savedMeta()).toMatchObject({ leftOut: [], runs: 3 });
+  });
+
+  test('are named as soon as the others are saved, by a run that does not count before it has ended', async () => {
+    const lost = new AbortController();
+    let calls = 0;
+    const { toolbox } = scriptedTools(async () => {
+      calls += 1;
+      if (calls === 2) lost.abort(new NotYet('the lock was lost', 1));
+      return { ok: true };
+    });
+    const look = { calls: [{ name: 'look' }] };
+    const failure = runWithFiles({ '/tmp/data/huge.log': 5_000 }, [look, look], {
+      toolbox,
+      signal: lost.signal,
+    });
+    await expect(failure).rejects.toThrow('the lock was lost');
+
+    expect(await savedMeta()).toMatchObject({
+      sessionId: ID,
+      leftOut: [{ path: '/tmp/data/huge.log', bytes: 5_000 }],
+      runs: 0,
+      ending: null,
+    });
+
+    await run({});
+    expect(await savedMeta()).toMatchObject({ runs: 1, ending: 'answered' });
+  });
+
   test('are not gone when the run is broken off: they are saved with each turn', async () => {
     const { sandboxes, opened } = await runWithFiles({ '/tmp/data/unit.log': 20 }, [
       { calls: [{ name: 'look' }] },
@@ -282,7 +337,11 @@ async function run(
 }
 
 /** A run in whose sandbox these files come to be, and sandboxes that can be looked into. */
-async function runWithFiles(sizes: Record<string, number>, turns?: ScriptedTurn[]) {
+async function runWithFiles(
+  sizes: Record<string, number>,
+  turns?: ScriptedTurn[],
+  options: { toolbox?: Toolbox; signal?: AbortSignal } = {},
+) {
   const virtual = createVirtualSandboxes({ maxBytes: 1_000_000 });
   const opened: Sandbox[] = [];
   const sandboxes: SandboxProvider = {
@@ -295,7 +354,7 @@ async function runWithFiles(sizes: Record<string, number>, turns?: ScriptedTurn[
       return sandbox;
     },
   };
-  await run({}, turns, { sandboxes, keepBytes: 1_000 });
+  await run({}, turns, { sandboxes, keepBytes: 1_000, ...options });
   return { sandboxes, opened };
 }
 
@@ -303,6 +362,10 @@ async function save(content: string | Message[]): Promise<void> {
   await mkdir(join(dir, ID), { recursive: true });
   const text = typeof content === 'string' ? content : JSON.stringify({ version: 1, messages: content });
   await writeFile(join(dir, ID, 'context.json'), text);
+}
+
+async function savedMeta(): Promise<unknown> {
+  return JSON.parse(await readFile(join(dir, ID, 'meta.json'), 'utf8'));
 }
 
 async function saved(): Promise<Message[]> {

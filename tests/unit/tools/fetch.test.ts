@@ -22,6 +22,32 @@ test('an answer goes to the file that was named, and only its size comes back', 
   expect(String(sandbox.files.get('/tmp/data/logs/run.log'))).toBe('log of 7\n');
 });
 
+test.each([
+  ['fetch_to_sandbox', 1_024],
+  ['fetch_batch_to_sandbox', 512],
+])('%s shows the shape of JSON, in no more than %i bytes, and nothing of a text', async (name, maxBytes) => {
+  const value = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key_${n}`, { n }]));
+  const wide = fakeTool('farm_wide', z.strictObject({}), () => json(value));
+  const log = fakeTool('farm_log', z.strictObject({}), () => text('{"looks": "like JSON"}'));
+  const sources = [createFakeSource('farm', [wide, log])];
+  const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources });
+  const fetch = async (tool: string) => {
+    const { result } = await call(
+      toolbox,
+      name,
+      name === 'fetch_to_sandbox' ? { tool } : { requests: [{ tool }] },
+    );
+    return Array.isArray(result.results) ? result.results[0] : result;
+  };
+
+  const { shape } = await fetch('farm_wide');
+
+  expect(shape).toMatch(/^\{\n key_0: .*… \d+ more keys\n\}$/s);
+  expect(Buffer.byteLength(shape)).toBeLessThanOrEqual(maxBytes);
+  expect(Buffer.byteLength(shape)).toBeGreaterThan(maxBytes - 30);
+  expect(await fetch('farm_log')).toEqual({ saved_to: '/tmp/data/farm_log-1.txt', bytes: 22 });
+});
+
 test('without a name it gets one that nothing has, by what it is', async () => {
   const { toolbox, sandbox } = createScene();
   await sandbox.writeFile('/tmp/data/farm_get_log-4.txt', 'from before');
@@ -133,7 +159,7 @@ test('a batch names its files in the order of its requests, whichever answer com
   const { result } = await call(toolbox, 'fetch_batch_to_sandbox', { requests });
 
   expect(result.results).toEqual(
-    [0, 1, 2].map((id) => ({ saved_to: `/tmp/data/farm_log-${id}.json`, bytes: 2 })),
+    [0, 1, 2].map((id) => ({ saved_to: `/tmp/data/farm_log-${id}.json`, bytes: 2, shape: `${id}` })),
   );
 });
 

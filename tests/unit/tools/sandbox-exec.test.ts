@@ -99,6 +99,34 @@ test('output that was dropped is marked, and the time asked for is the time give
   expect(sandbox.ran).toEqual([{ command: 'yes', timeoutMs: 7000, maxOutputBytes: 5000 }]);
 });
 
+test('output that is no text is named, and the model told to write it to a file, which then is whole', async () => {
+  const sandbox = await virtualSandbox();
+  const toolbox = createToolbox({ sandbox, sources: [] });
+
+  const { result } = await call(toolbox, 'sandbox_exec', { command: 'seq 1 9 | gzip -c' });
+  const command = 'seq 1 9 | gzip -c > /tmp/_out/seq.gz; zcat /tmp/_out/seq.gz | tail -n 1';
+  const again = await call(toolbox, 'sandbox_exec', { command });
+
+  expect(result).toEqual({
+    exit_code: 0,
+    stdout: expect.stringMatching(/^\[binary: gzip; not kept, .* a file below \/tmp\/_out .*zcat.*\]$/),
+    stderr: '',
+  });
+  expect(again.result.stdout).toBe('9\n');
+});
+
+test.each(['stdout', 'stderr'])(
+  'large binary output on %s is neither shown nor in a file',
+  async (stream) => {
+    const sandbox = createMemorySandbox({ [stream]: '\x7fELF\x02\x01\ufffd'.repeat(10_000) });
+    const { result } = await call(createToolbox({ sandbox, sources: [] }), 'sandbox_exec', { command: 'x' });
+
+    expect(result[stream]).toMatch(/^\[binary: elf;/);
+    expect(Object.keys(result)).toEqual(['exit_code', 'stdout', 'stderr']);
+    expect(sandbox.files.size).toBe(0);
+  },
+);
+
 test('a full sandbox loses the middle of the output, not the whole of it', async () => {
   const sandbox = createMemorySandbox(
     { exitCode: 1, stdout: `first\n${'x'.repeat(9000)}\nlast` },

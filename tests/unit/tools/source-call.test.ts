@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { PermanentError, RetryableError } from '../../../src/errors.ts';
@@ -28,7 +29,7 @@ test.each([
   expect(sandbox.files.size).toBe(0);
 });
 
-test('a large value is saved as JSON that jq can read, with a preview', async () => {
+test('a large value is saved as JSON that jq can read, and its shape is shown', async () => {
   const value = Array.from({ length: 200 }, (_, id) => ({ id, name: `job ${id}` }));
   const { outcome, sandbox } = await ask(() => json(value));
 
@@ -36,12 +37,66 @@ test('a large value is saved as JSON that jq can read, with a preview', async ()
   expect(JSON.parse(String(saved))).toEqual(value);
   expect(outcome).toEqual({
     result: {
-      preview: expect.stringMatching(/"job 0".*bytes left out, all is in \/tmp\/_out\/0\.txt.*"job 199"/s),
+      preview: [
+        '[shape of the JSON, all is in /tmp/_out/0.txt]',
+        '[200 items with the same keys: {id: 0, name: "job 0"}, {id: 1, name: "job 1"}, … 198 more items]',
+      ].join('\n'),
       saved_to: '/tmp/_out/0.txt',
       bytes: saved?.length,
     },
     isError: false,
   });
+});
+
+test('the shape of a value that has no end needs no more than 4 KB', async () => {
+  const value = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`größe-${n}`, 'ß'.repeat(n)]));
+  const { outcome } = await ask(() => json(value));
+
+  const size = Buffer.byteLength(String(outcome.result.preview));
+  expect(size).toBeLessThanOrEqual(4_096);
+  expect(size).toBeGreaterThan(4_000);
+});
+
+test('of a value that has no room in the sandbox the shape is there, and that the rest is lost', async () => {
+  const sandbox = createMemorySandbox({}, { maxBytes: 10 });
+  const { outcome } = await ask(() => json({ log: 'x'.repeat(9_000) }), { sandbox });
+
+  expect(outcome.isError).toBe(false);
+  expect(outcome.result).not.toHaveProperty('saved_to');
+  expect(outcome.result.preview).toMatch(
+    /^\[.*lost, because the sandbox is full.*\]\n.*\(9000 characters\)/s,
+  );
+});
+
+test('a text that happens to be JSON is previewed as the text it is', async () => {
+  const { outcome } = await ask(() => text(JSON.stringify({ log: 'x'.repeat(9_000) })));
+
+  expect(outcome.result.preview).toMatch(/^\{"log":"xxx.*bytes left out.*xxx"\}$/s);
+});
+
+test.each([
+  ['small', 10],
+  ['large', 50_000],
+])('a %s stream that is no text is named, not shown, and in a file byte by byte', async (_, size) => {
+  const bytes = gzipSync(Buffer.from(Array.from({ length: size }, (_, n) => (n * n) % 251)), { level: 0 });
+  const { outcome, sandbox } = await ask(() =>
+    text(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)])),
+  );
+
+  expect(bytes.equals(sandbox.files.get('/tmp/_out/0.txt') ?? Buffer.of())).toBe(true);
+  expect(outcome.result).toEqual({
+    preview: expect.stringMatching(
+      `^\\[binary: gzip, ${bytes.length} bytes; all is in /tmp/_out/0.txt: use zcat.* on it\\]$`,
+    ),
+    saved_to: '/tmp/_out/0.txt',
+    bytes: bytes.length,
+  });
+});
+
+test('a NUL within the first 8 KB of a stream is found', async () => {
+  const { outcome } = await ask(() => text(Readable.from(['x'.repeat(8_000), '\0', 'x'.repeat(8_000)])));
+
+  expect(outcome.result.preview).toMatch(/^\[binary: unknown kind, 16001 bytes/);
 });
 
 test('a large stream is saved byte by byte and previewed by its ends', async () => {
