@@ -1,18 +1,12 @@
 // The command line: reads arguments, prints, and turns outcomes into exit codes.
+// Each command loads what it needs: a look at a log should not wait for a service to be loaded.
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
-import { checkAll } from './config/check-all.ts';
-import { ConfigError, configJsonSchema, defaultConfigText, loadConfig } from './config/config.ts';
-import { runDemo } from './demo/run-demo.ts';
-import { createScreen, lookOf } from './demo/screen.ts';
-import { renderMarkdown } from './demo/terminal-markdown.ts';
-import { createLogger } from './ops/log.ts';
-import { analyzeMergeRequest } from './service/analyze.ts';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { EvidenceCommand } from './evidence/command.ts';
 import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
-import { startService } from './service/service.ts';
 
 const EXIT = { failed: 1, usage: 2, config: 78 };
 
@@ -53,7 +47,9 @@ program
   .addOption(roleOption)
   .addOption(configOption)
   .action(async (options: { role: Role; config?: string }) => {
-    const { config, file } = load(options.config);
+    const { createLogger } = await import('./ops/log.ts');
+    const { startService } = await import('./service/service.ts');
+    const { config, file } = await load(options.config);
     const log = createLogger(config.log.level);
     log.info({ file: file ?? 'built-in defaults' }, 'configuration read');
     const service = await startService({ config, role: options.role, log, version });
@@ -84,8 +80,12 @@ program
   )
   .addOption(configOption)
   .action(async (url: string, options: AnalyzeCommand) => {
+    const { createScreen, lookOf } = await import('./demo/screen.ts');
+    const { renderMarkdown } = await import('./demo/terminal-markdown.ts');
+    const { createLogger } = await import('./ops/log.ts');
+    const { analyzeMergeRequest } = await import('./service/analyze.ts');
     const { config: file, post = false, ...wishes } = options;
-    const { config } = load(file);
+    const { config } = await load(file);
     const progress = createScreen(process.stderr);
     const stopping = new AbortController();
     process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
@@ -118,6 +118,8 @@ program
   .option('--keep', 'leave everything running afterwards')
   .option('--fast', 'no pauses for people to follow')
   .action(async (options: { keep?: boolean; fast?: boolean }) => {
+    const { runDemo } = await import('./demo/run-demo.ts');
+    const { createScreen } = await import('./demo/screen.ts');
     const screen = createScreen(process.stdout);
     const ending = new AbortController();
     const { signal } = ending;
@@ -139,16 +141,32 @@ program
     process.exit(0);
   });
 
+program
+  .command('evidence')
+  .description('print the lines of logs that explain why a job failed, as the model sees them')
+  .argument('<file...>', 'logs; - for the standard input')
+  .option('--max-bytes <n>', 'size of what is printed of each', toSize, 4096)
+  .option('--reference <passing-log>', 'a log of the same job that passed, to tell what is new')
+  .option('--json', 'one object per line and file: file, bytes, text, ranges')
+  .option('--explain', 'also say why each line is shown')
+  .addHelpText('after', '\nLines are printed as NUMBER|TEXT; [… N lines] stands for lines that are left out.')
+  .action(async (files: string[], options: Omit<EvidenceCommand, 'files'>) => {
+    const { showEvidence } = await import('./evidence/command.ts');
+    const isDone = await showEvidence({ files, ...options }, { print, complain });
+    if (!isDone) process.exitCode = EXIT.failed;
+  });
+
 const config = program.command('config').description('make, check or describe the configuration');
 
 config
   .command('init')
   .description('write a commented hummingbird.yaml with all defaults, and its schema for editors')
   .option('--force', 'overwrite what is there')
-  .action((options: { force?: boolean }) => {
+  .action(async (options: { force?: boolean }) => {
+    const { defaultConfigText } = await import('./config/config.ts');
     const files = {
       'hummingbird.yaml': defaultConfigText(),
-      'hummingbird.schema.json': schemaText(),
+      'hummingbird.schema.json': await schemaText(),
     };
     const existing = Object.keys(files).filter((file) => existsSync(file));
     if (existing.length > 0 && !options.force)
@@ -162,7 +180,8 @@ config
   .description('report every problem of the configuration and of the environment, each with its fix')
   .addOption(roleOption)
   .addOption(configOption)
-  .action((options: { role: Role; config?: string }) => {
+  .action(async (options: { role: Role; config?: string }) => {
+    const { checkAll } = await import('./config/check-all.ts');
     const isWorker = options.role !== 'api';
     const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
     const { file, warnings } = checkAll(
@@ -176,7 +195,7 @@ config
 config
   .command('schema')
   .description('print the JSON Schema of hummingbird.yaml')
-  .action(() => print(schemaText().trimEnd()));
+  .action(async () => print((await schemaText()).trimEnd()));
 
 interface AnalyzeCommand extends ModelWishes {
   post?: boolean;
@@ -190,11 +209,13 @@ try {
   process.exitCode = report(error);
 }
 
-function load(file: string | undefined) {
+async function load(file: string | undefined) {
+  const { loadConfig } = await import('./config/config.ts');
   return loadConfig(file === undefined ? {} : { file });
 }
 
-function schemaText(): string {
+async function schemaText(): Promise<string> {
+  const { configJsonSchema } = await import('./config/config.ts');
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
@@ -204,13 +225,23 @@ function waitForSignal(): Promise<void> {
   });
 }
 
+function toSize(text: string): number {
+  const size = Number(text);
+  if (!Number.isInteger(size) || size < 1) throw new InvalidArgumentError('A number of bytes is needed.');
+  return size;
+}
+
 function report(error: unknown): number {
   // Commander has printed its own message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
-  process.stderr.write(`hummingbird: ${error instanceof Error ? error.message : String(error)}\n`);
-  return error instanceof ConfigError ? EXIT.config : EXIT.failed;
+  complain(error instanceof Error ? error.message : String(error));
+  return error instanceof Error && error.name === 'ConfigError' ? EXIT.config : EXIT.failed;
 }
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+function complain(text: string): void {
+  process.stderr.write(`hummingbird: ${text}\n`);
 }

@@ -8,7 +8,7 @@ write one note for the people on the merge request. Your last message, the one w
 - Tools whose names begin with a source (such as gitlab_) read data about this merge request. They can only read.
 - A sandbox runs shell commands (sandbox_exec): bash with grep, sed, awk, jq, sort, head, tail, diff, tar. It has no
   network and no credentials. Fetched data goes to /tmp/data, long outputs to /tmp/_out.
-- Answers over 4 KB are saved to a file, and you see their beginning and end. Look into the file with sandbox_exec
+- Answers over 4 KB are saved to a file, and you see a preview. Look into the file with sandbox_exec
   instead of fetching again. Fetch several logs at once with fetch_batch_to_sandbox.
 - When a tool fails, its result says why. Go on with what there is, and name in the note what was not available.
 

@@ -44,7 +44,14 @@ async function pruneResult(message: Message, keepFile: KeepFile): Promise<Messag
 /** Nothing but a preview of a file that holds all of it. */
 function isInFiles({ content }: ToolMessage): boolean {
   try {
-    const { saved_to, preview: _preview, shape: _shape, bytes: _bytes, ...rest } = JSON.parse(content);
+    const {
+      saved_to,
+      preview: _preview,
+      shape: _shape,
+      evidence: _evidence,
+      bytes: _bytes,
+      ...rest
+    } = JSON.parse(content);
     return typeof saved_to === 'string' && Object.keys(rest).length === 0;
   } catch {
     return false;

@@ -19,10 +19,19 @@ export interface SourceTool<Args = never> {
 }
 
 /** Small answers as values, large ones as streams of text. */
-export type SourceAnswer =
-  | { kind: 'json'; value: unknown }
-  | {
-      kind: 'text';
-      body: Readable | string /** For previews: a job's log, a diff, … */;
-      of: 'log' | 'diff' | 'text';
-    };
+export type SourceAnswer = { kind: 'json'; value: unknown } | TextAnswer;
+
+export interface TextAnswer {
+  kind: 'text';
+  body: Readable | string;
+  /** For previews: a job's log, a diff, … */
+  of: 'log' | 'diff' | 'text';
+  /** Of a log: one of the same job that passed, to tell what is new; null when there is none. */
+  findPassing?: (signal: AbortSignal) => Promise<PassingLog | null>;
+}
+
+export interface PassingLog {
+  /** In words for the model, such as `job 77 of main, which passed`. */
+  name: string;
+  body: Readable;
+}

@@ -7,8 +7,10 @@ import { createTool, type Tool } from './tool.ts';
 import { ToolError, toErrorResult } from './tool-error.ts';
 
 const MAX_REQUESTS = 50;
-/** Of each: there may be many. */
+/** For each: there may be many. */
 const MAX_SHAPE_BYTES = 512;
+/** For all together, but no log has less than a thousand, or more than 4 KB. */
+const ALL_EVIDENCE_BYTES = 16 * 1024;
 
 export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): Tool {
   const declaration = {
@@ -28,10 +30,12 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
 
   return createTool(declaration, async ({ requests }, signal, onProgress) => {
     let done = 0;
+    const share = Math.floor(ALL_EVIDENCE_BYTES / requests.length);
+    const maxEvidenceBytes = Math.min(4_096, Math.max(1_000, share));
     const fetchOne = async (request: FetchRequest, index: number) => {
       signal.throwIfAborted();
       refuseSamePath(requests, index);
-      const saved = await fetch(request, signal, MAX_SHAPE_BYTES);
+      const saved = await fetch(request, signal, { maxShapeBytes: MAX_SHAPE_BYTES, maxEvidenceBytes });
       done += 1;
       onProgress(`${done} of ${requests.length}: ${saved.saved_to}, ${saved.bytes} bytes`);
       return saved;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Fetch } from './fetch.ts';
 import { createTool, type Tool } from './tool.ts';
 
-const MAX_SHAPE_BYTES = 1_024;
+const LIMITS = { maxShapeBytes: 1_024, maxEvidenceBytes: 4_096 };
 
 export const fetchRequest = z.strictObject({
   tool: z.string().describe('Name of the data source tool to call, such as gitlab_get_job_log'),
@@ -18,14 +18,15 @@ export function createFetchToSandbox(fetch: Fetch): Tool {
     {
       name: 'fetch_to_sandbox',
       description: [
-        'Calls a data source tool and writes its whole answer into a file of the sandbox, without showing it;',
-        'of JSON you see the shape: keys, types and samples, enough to write a jq command.',
+        'Calls a data source tool and writes its whole answer into a file of the sandbox. Of a job log you see',
+        'the lines that explain its failure best, with their numbers; of JSON the shape: keys, types and samples,',
+        'enough to write a jq command; of anything else only the size.',
         'Use it for what is large, such as job logs and diffs; then search the file with sandbox_exec.',
         'Several at once: fetch_batch_to_sandbox.',
       ].join(' '),
       schema: fetchRequest,
       example: { tool: 'gitlab_get_job_log', args: { job_id: 123 }, path: '/tmp/data/unit-tests.log' },
     },
-    (request, signal) => fetch(request, signal, MAX_SHAPE_BYTES),
+    (request, signal) => fetch(request, signal, LIMITS),
   );
 }

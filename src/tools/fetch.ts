@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
 import { toJsonShape } from './json-shape.ts';
 import { toJsonText } from './json-text.ts';
 import { DATA_FOLDER, toKeptPath } from './kept-path.ts';
+import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
 import { type Answer, readSource } from './source-reader.ts';
 import { toRightCall } from './tool.ts';
@@ -14,30 +16,36 @@ export interface FetchRequest {
   path?: string | undefined;
 }
 
-/** The shape is that of JSON. */
-export type Saved = { saved_to: string; bytes: number; shape?: string };
+/** The shape is that of JSON, the evidence that of a log. */
+export type Saved = { saved_to: string; bytes: number; shape?: string; evidence?: string };
 
-/** Puts a source's answer into a file of the sandbox; the model sees its shape at most. */
-export type Fetch = (request: FetchRequest, signal: AbortSignal, maxShapeBytes: number) => Promise<Saved>;
+/** Of what the model sees at once; the rest it can look up. */
+export interface FetchLimits {
+  maxShapeBytes: number;
+  maxEvidenceBytes: number;
+}
+
+/** Puts a source's answer into a file of the sandbox. */
+export type Fetch = (request: FetchRequest, signal: AbortSignal, limits: FetchLimits) => Promise<Saved>;
 
 export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
 
-  return async ({ tool: name, args = {}, path: wanted }, signal, maxShapeBytes) => {
+  return async ({ tool: name, args = {}, path: wanted }, signal, limits) => {
     const tool = sourceTools.find((one) => one.name === name);
     if (!tool) throw toUnknownSource(name, sourceTools);
     // Before the source is asked: calls run at the same time, and which of them is first must not show.
     if (wanted !== undefined) {
       const path = claim(toKeptPath(wanted));
-      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, maxShapeBytes));
+      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, limits));
       return saving.finally(() => busy.delete(path));
     }
     const number = numbering.next();
     const answer = await readSource(tool, args, signal);
     const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
-    return save(answer, `${DATA_FOLDER}/${end}`, maxShapeBytes);
+    return save(answer, `${DATA_FOLDER}/${end}`, limits);
   };
 
   function claim(path: string): string {
@@ -46,18 +54,29 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     return path;
   }
 
-  async function save(answer: Answer, path: string, maxShapeBytes: number): Promise<Saved> {
+  async function save(answer: Answer, path: string, limits: FetchLimits): Promise<Saved> {
+    if (answer.kind === 'json') {
+      const bytes = await sandbox.writeFile(path, toJsonText(answer.value));
+      return { saved_to: path, bytes, shape: toJsonShape(answer.value, limits.maxShapeBytes) };
+    }
+    const { body, log } = answer;
     try {
-      const saved = { saved_to: path, bytes: await sandbox.writeFile(path, toContent(answer)) };
-      return answer.kind === 'json' ? { ...saved, shape: toJsonShape(answer.value, maxShapeBytes) } : saved;
+      const watched = log ? Readable.from(watch(body, log), { objectMode: false }) : body;
+      const bytes = await sandbox.writeFile(path, watched);
+      if (!log) return { saved_to: path, bytes };
+      const evidence = await log.toText(`all is in ${path}`, limits.maxEvidenceBytes);
+      return { saved_to: path, bytes, evidence };
     } finally {
-      if (answer.kind === 'stream') answer.body.destroy();
+      body.destroy();
     }
   }
 }
 
-function toContent(answer: Answer) {
-  return answer.kind === 'json' ? toJsonText(answer.value) : answer.body;
+async function* watch(body: Readable, { add }: LogPreview) {
+  for await (const chunk of body) {
+    add(chunk);
+    yield chunk;
+  }
 }
 
 function toUnknownSource(name: string, sourceTools: readonly SourceTool[]): ToolError {

@@ -9,8 +9,10 @@ export function toNotes(sources: readonly Source[]): string {
 const TOOL_NOTES = `## Tools
 
 - A data source tool called by its name answers inline when the answer is small. A larger one is saved to
-  /tmp/_out/N.txt, and you get the file's name with the head and tail of a text, or the shape of JSON (keys,
-  types, lengths, samples): search the file with sandbox_exec, JSON with jq; do not ask for the same thing again.
+  /tmp/_out/N.txt, and you get the file's name with a preview: of a job log the lines that explain its failure best
+  (NUMBER|LINE, colours and timestamps removed, [… N lines] for gaps), of JSON the shape (keys, types, lengths,
+  samples), of other texts head and tail. Search the file with sandbox_exec, JSON with jq; do not ask for the same
+  thing again. The choice of lines is a program's guess: look around them (sed -n '100,160p') before you conclude.
 - Fetch what you know to be large (job logs, diffs) straight into files with fetch_to_sandbox, and several
   things at once with fetch_batch_to_sandbox. Give files telling names below /tmp/data.
 - Everything in /tmp/data and /tmp/_out is still there when a person asks a follow-up question later; of a

@@ -8,7 +8,7 @@ export function createSourceCall(tool: SourceTool, spill: Spill, maxInlineBytes:
   return createTool<never>(tool, async (args, signal) => {
     const file = spill.reserve();
     const answer = await readSource(tool, args, signal);
-    if (answer.kind === 'stream') return toResult(await spill.keepStream(answer.body, file));
+    if (answer.kind === 'stream') return toResult(await spill.keepStream(answer, file));
     const isSmall = Buffer.byteLength(JSON.stringify(answer.value) ?? '') <= maxInlineBytes;
     return isSmall ? { result: answer.value } : toResult(await spill.keepJson(answer.value, file));
   });

@@ -1,12 +1,13 @@
 import { finished, PassThrough, Readable } from 'node:stream';
 import type { SourceTool } from '../sources/source.ts';
+import { createLogPreview, type LogPreview } from './log-preview.ts';
 import { checkArguments } from './tool.ts';
 import { toGap } from './tool-error.ts';
 
 export type Answer =
   | { kind: 'json'; value: unknown }
   /** Read it to its end, or destroy it. */
-  | { kind: 'stream'; body: Readable };
+  | { kind: 'stream'; body: Readable; log: LogPreview | null };
 
 /** Asks a source. Whatever fails, now or while its stream is read, is a `ToolError` that names the tool. */
 export async function readSource(tool: SourceTool, args: unknown, signal: AbortSignal): Promise<Answer> {
@@ -15,7 +16,9 @@ export async function readSource(tool: SourceTool, args: unknown, signal: AbortS
     const answer = await tool.read(checked, signal);
     if (answer.kind === 'json') return answer;
     const body = typeof answer.body === 'string' ? Readable.from([Buffer.from(answer.body)]) : answer.body;
-    return { kind: 'stream', body: withNamedFailure(tool.name, body) };
+    const findPassing = async () => (await answer.findPassing?.(signal)) ?? null;
+    const log = answer.of === 'log' ? createLogPreview(findPassing) : null;
+    return { kind: 'stream', body: withNamedFailure(tool.name, body), log };
   } catch (error) {
     throw toGap(tool.name, error);
   }

@@ -1,13 +1,14 @@
-// What is too long for the conversation goes to a file, and the model gets its head and tail, the shape of what is
-// JSON, or the name of what is no text.
+// What is too long for the conversation goes to a file, and the model gets the lines of a log that matter, the shape of
+// JSON, the name of what is no text, or head and tail.
 import { Readable } from 'node:stream';
 import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
 import { type BinaryKind, findBinaryKind, SNIFFED_BYTES } from './binary-kind.ts';
-import { createExcerpt } from './excerpt.ts';
+import { createExcerpt, type Excerpt } from './excerpt.ts';
 import { toJsonShape } from './json-shape.ts';
 import { toJsonText } from './json-text.ts';
 import { OUT_FOLDER } from './kept-path.ts';
 import type { ToolLimits } from './limits.ts';
+import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
 
 export type Kept =
@@ -23,7 +24,13 @@ export interface Spill {
   /** However small it is. */
   keepJson(value: unknown, file: Promise<string>): Promise<Kept>;
   /** At the stream's pace, without holding it in memory. Throws `SandboxFullError`: nothing is left then. */
-  keepStream(body: Readable, file: Promise<string>): Promise<Kept>;
+  keepStream(stream: Streamed, file: Promise<string>): Promise<Kept>;
+}
+
+export interface Streamed {
+  body: Readable;
+  /** Of what is the log of a job. */
+  log: LogPreview | null;
 }
 
 export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): Spill {
@@ -71,25 +78,32 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
         return title + toJsonShape(value, maxInlineBytes - Buffer.byteLength(title));
       }),
 
-    async keepStream(body, file) {
+    async keepStream({ body, log }, file) {
       try {
         const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
         const start = await readStart(chunks, Math.max(maxInlineBytes, SNIFFED_BYTES));
-        const binary = findBinaryKind(start.bytes);
+        // A stray byte makes no log a binary.
+        const binary = log ? null : findBinaryKind(start.bytes);
         const isSmall = start.isWhole && start.bytes.length <= maxInlineBytes;
         if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
-        const excerpt = createExcerpt(maxInlineBytes);
+        const preview = log ?? toPreview(createExcerpt(maxInlineBytes));
         const path = await file;
-        const watched = Readable.from(watch(start.bytes, chunks, excerpt), { objectMode: false });
+        const watched = Readable.from(watch(start.bytes, chunks, preview), { objectMode: false });
         const bytes = await sandbox.writeFile(path, watched);
         const where = `all is in ${path}`;
-        const preview = binary ? toBinaryNote(binary, bytes, where) : excerpt.toText(where);
-        return { kind: 'preview', preview, bytes, path };
+        const shown = binary
+          ? toBinaryNote(binary, bytes, where)
+          : await preview.toText(where, maxInlineBytes);
+        return { kind: 'preview', preview: shown, bytes, path };
       } finally {
         body.destroy();
       }
     },
   };
+}
+
+function toPreview(excerpt: Excerpt): LogPreview {
+  return { add: excerpt.add, toText: async (where) => excerpt.toText(where) };
 }
 
 const LOST = 'the rest is lost, because the sandbox is full: remove files, or ask for less';

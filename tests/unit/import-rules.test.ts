@@ -31,7 +31,8 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'zod',
     ],
   },
-  tools: { rooms: ['agent', 'sandbox', 'sources'], packages: ['zod'] },
+  tools: { rooms: ['agent', 'evidence', 'sandbox', 'sources'], packages: ['zod'] },
+  evidence: { rooms: [], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
   session: { rooms: ['agent'], packages: ['zod'] },
   jobs: {
@@ -63,7 +64,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: ['fastify', 'pino'],
   },
-  'cli.ts': { rooms: ['config', 'demo', 'ops', 'service'], packages: ['commander'] },
+  'cli.ts': { rooms: ['config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
 };
 
 interface Import {

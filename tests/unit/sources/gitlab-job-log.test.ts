@@ -29,21 +29,24 @@ test('a log of 5 MB is in the sandbox to the last byte, and can be searched ther
   });
   const found = await call(toolbox, 'sandbox_exec', { command: 'grep -n FATAL /tmp/data/unit.log' });
 
-  expect(fetched.result).toEqual({ saved_to: '/tmp/data/unit.log', bytes: Buffer.byteLength(trace) });
+  const number = trace.split('\n').indexOf('FATAL: out of disk') + 1;
+  expect(fetched.result).toEqual({
+    saved_to: '/tmp/data/unit.log',
+    bytes: Buffer.byteLength(trace),
+    evidence: expect.stringContaining(`\n${number}|FATAL: out of disk`),
+  });
   expect((await sandbox.readFile('/tmp/data/unit.log'))?.equals(Buffer.from(trace))).toBe(true);
-  expect(found.result.stdout).toBe(
-    `${trace.split('\n').indexOf('FATAL: out of disk') + 1}:FATAL: out of disk\n`,
-  );
+  expect(found.result.stdout).toBe(`${number}:FATAL: out of disk\n`);
 });
 
-test('a large log asked for directly is spilled, its end in sight', async () => {
+test('a large log asked for directly is spilled, what explains the failure in sight', async () => {
   const { scene, jobId } = await createJob(`begin\n${'noise\n'.repeat(10_000)}npm ERR! code 1\n`);
   const toolbox = createToolbox({ sandbox: scene.sandbox, sources: [scene.source] });
 
   const { result } = await call(toolbox, 'gitlab_get_job_log', { job_id: jobId });
 
   expect(result).toEqual({
-    preview: expect.stringMatching(/^begin\n.*npm ERR! code 1\n$/s),
+    preview: expect.stringMatching(/^\[lines that .*\/tmp\/_out\/0\.txt\]\n.*10002\|npm ERR! code 1$/s),
     saved_to: '/tmp/_out/0.txt',
     bytes: 60_022,
   });

@@ -1,0 +1,159 @@
+// Fits the weights of the evidence to labelled logs, near the weights there are, and prints the table anew.
+// node bench/fit-evidence.ts --data DIR… [--pull N] [--write]   --pull: how hard the present weights hold on
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createReservoir, toEvidence, toReference } from '../src/evidence/evidence.ts';
+import { FEATURES, findFeatures } from '../src/evidence/features.ts';
+import { readLines } from '../src/evidence/read-lines.ts';
+import { WEIGHTS, type Weights } from '../src/evidence/weights.ts';
+import { type LabelledLog, readLabelledLogs, scoreShown, toNumbers } from './labelled-logs.ts';
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string', multiple: true, default: [] },
+    pull: { type: 'string', default: '0.02' },
+    folds: { type: 'string', default: '6' },
+    write: { type: 'boolean', default: false },
+    max: { type: 'string', default: '4096' },
+  },
+});
+const MAX_BYTES = Number(values.max);
+const PULL = Number(values.pull);
+const ROUNDS = 300;
+const BIAS = FEATURES.length;
+const NAMES = [...FEATURES, 'bias'];
+
+interface Row {
+  ids: Uint8Array;
+  values: Float32Array;
+  label: 0 | 1;
+  weight: number;
+}
+
+const logs = values.data.flatMap(readLabelledLogs);
+const groups = [...new Set(logs.map(({ group }) => group))];
+const rowsOf = new Map(logs.map((log) => [log, toRows(log)]));
+const folds = Number(values.folds);
+const unseen = Array.from({ length: folds }, (_, fold) => {
+  const isTest = ({ group }: LabelledLog): boolean => groups.indexOf(group) % folds === fold;
+  const weights = fitWeights(logs.filter((log) => !isTest(log)));
+  return logs.filter(isTest).map((log) => evaluate(log, weights));
+}).flat();
+const fitted = fitWeights(logs);
+print(
+  'as they are',
+  logs.map((log) => evaluate(log, WEIGHTS)),
+);
+print('fitted, on projects not seen', unseen);
+print(
+  'fitted, on all',
+  logs.map((log) => evaluate(log, fitted)),
+);
+if (values.write) {
+  const rows = NAMES.map((name) => `  '${name}': ${(fitted[name] ?? 0).toFixed(2)},`).join('\n');
+  const file = join(import.meta.dirname, '../src/evidence/weights.ts');
+  writeFileSync(
+    file,
+    `// What each feature of a line is worth: how much likelier it makes that the line explains the failure, as a logarithm.
+// Chosen by hand, then fitted to labelled logs by bench/fit-evidence.ts.
+
+/** By name; \`bias\` is for every line. */
+export type Weights = Readonly<Record<string, number>>;
+
+export const WEIGHTS: Weights = {
+${rows}
+};
+`,
+  );
+}
+
+function print(what: string, scores: { share: number; first: number; set: string }[]): void {
+  for (const set of [...new Set(scores.map((one) => one.set)), '']) {
+    const some = scores.filter((one) => set === '' || one.set === set);
+    const mean = (of: (one: { share: number; first: number }) => number): string =>
+      ((100 * some.reduce((sum, one) => sum + of(one), 0)) / some.length).toFixed(1);
+    console.log(
+      what.padEnd(30),
+      (set || 'all').padEnd(12),
+      mean(({ share }) => share),
+      mean(({ first }) => first),
+    );
+  }
+}
+
+function evaluate(log: LabelledLog, weights: Weights) {
+  const { ranges } = toEvidence(fill(log.bytes), { maxBytes: MAX_BYTES, weights });
+  return { ...scoreShown(log, toNumbers(ranges)), set: log.set };
+}
+
+function fill(bytes: Buffer) {
+  const reservoir = createReservoir();
+  reservoir.add(bytes);
+  return reservoir;
+}
+
+/** Every other log is seen with its passing one, so that the features of both kinds are fitted. */
+function toRows(log: LabelledLog): Row[] {
+  const told = new Set(log.occ.flat());
+  const lines = readLines(fill(log.bytes).finish().pieces);
+  const others = logs.filter(({ group }) => group === log.group).length;
+  return [null, ...(log.pass ? [toReference(fill(log.pass))] : [])].flatMap((reference, _, all) => {
+    const features = findFeatures(lines, reference);
+    const rows: Row[] = [];
+    lines.forEach(({ text, number }, at) => {
+      if (text.trim() === '') return;
+      const ids = [BIAS];
+      const amounts = [1];
+      features.visit(at, (feature, value) => {
+        ids.push(feature);
+        amounts.push(value);
+      });
+      rows.push({
+        ids: Uint8Array.from(ids),
+        values: Float32Array.from(amounts),
+        label: told.has(number) ? 1 : 0,
+        weight: 0,
+      });
+    });
+    const positive = rows.filter(({ label }) => label === 1).length || 1;
+    const negative = rows.length - positive || 1;
+    // Every project counts for something like the root of its logs; a log's few telling lines as much as all others.
+    const share = 1 / Math.sqrt(others) / all.length;
+    for (const row of rows) row.weight = share * (row.label === 1 ? 0.5 / positive : 1 / negative);
+    return rows;
+  });
+}
+
+/** Logistic regression, by gradient descent with momentum (Adam), pulled towards the present weights. */
+function fitWeights(some: LabelledLog[]): Weights {
+  const rows = some.flatMap((log) => rowsOf.get(log) ?? []);
+  const total = rows.reduce((sum, { weight }) => sum + weight, 0);
+  const prior = Float64Array.from(NAMES, (name) => WEIGHTS[name] ?? 0);
+  const weights = Float64Array.from(prior);
+  const first = new Float64Array(NAMES.length);
+  const second = new Float64Array(NAMES.length);
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const gradient = Float64Array.from(weights, (weight, at) =>
+      at === BIAS ? 0 : PULL * (weight - (prior[at] ?? 0)),
+    );
+    for (const { ids, values: amounts, label, weight } of rows) {
+      let score = 0;
+      for (let at = 0; at < ids.length; at += 1) score += (weights[ids[at] ?? 0] ?? 0) * (amounts[at] ?? 0);
+      const error = ((1 / (1 + Math.exp(-score)) - label) * weight) / total;
+      for (let at = 0; at < ids.length; at += 1) {
+        const one = ids[at] ?? 0;
+        gradient[one] = (gradient[one] ?? 0) + error * (amounts[at] ?? 0);
+      }
+    }
+    for (let at = 0; at < weights.length; at += 1) {
+      const slope = gradient[at] ?? 0;
+      first[at] = 0.9 * (first[at] ?? 0) + 0.1 * slope;
+      second[at] = 0.99 * (second[at] ?? 0) + 0.01 * slope * slope;
+      const step = (first[at] ?? 0) / (1 - 0.9 ** round);
+      const size = Math.sqrt((second[at] ?? 0) / (1 - 0.99 ** round)) + 1e-8;
+      weights[at] = (weights[at] ?? 0) - (0.05 * step) / size;
+    }
+  }
+  return Object.fromEntries(NAMES.map((name, at) => [name, weights[at] ?? 0]));
+}

@@ -1,0 +1,105 @@
+// A log becomes a preview: at the same size as its head and tail, the lines that explain the failure.
+import { FEATURES, type Features, findFeatures } from './features.ts';
+import { type Line, readLines } from './read-lines.ts';
+import { type Range, render, toRow } from './render.ts';
+import { createReservoir, type Reservoir } from './reservoir.ts';
+import { selectUnits, type Unit } from './select.ts';
+import { templateOf } from './templates.ts';
+import { WEIGHTS, type Weights } from './weights.ts';
+
+export interface Evidence {
+  /** Never more than was asked for, in UTF-8. */
+  text: string;
+  ranges: Range[];
+  totalLines: number;
+  totalBytes: number;
+  /** Why each line is shown. */
+  explain(): Explained[];
+}
+
+export interface Explained {
+  number: number;
+  score: number;
+  reasons: { name: string; score: number }[];
+}
+
+export interface EvidenceOptions {
+  maxBytes: number;
+  /** Lines of a log of the same job that passed. */
+  reference?: ReadonlySet<number> | null;
+  /** What features are worth; to try out others. */
+  weights?: Weights;
+}
+
+export function toEvidence(
+  reservoir: Reservoir,
+  { maxBytes, reference = null, weights = WEIGHTS }: EvidenceOptions,
+): Evidence {
+  const { pieces, totalLines, totalBytes } = reservoir.finish();
+  const lines = readLines(pieces);
+  const features = findFeatures(lines, reference);
+  const score = createScore(features, weights);
+  const units = toUnits(lines, score.of);
+  const maxLineBytes = Math.max(160, Math.min(800, Math.floor(maxBytes / MAX_LINE_PART)));
+  const sizeOf = (unit: Unit): number => Buffer.byteLength(toRow(unit, lines, maxLineBytes)) + 1;
+  let chosen = selectUnits(units, { lines, maxBytes, sizeOf });
+  let rendered = render(chosen, lines, totalLines, maxLineBytes);
+  while (chosen.length > 0 && Buffer.byteLength(rendered.text) > maxBytes) {
+    const least = chosen.reduce((a, b) => (b.worth < a.worth ? b : a));
+    chosen = chosen.filter((unit) => unit !== least);
+    rendered = render(chosen, lines, totalLines, maxLineBytes);
+  }
+  const fits = Buffer.byteLength(rendered.text) <= maxBytes;
+  return {
+    ...(fits ? rendered : { text: '', ranges: [] }),
+    totalLines,
+    totalBytes,
+    explain: () =>
+      chosen.map(({ first }) => ({ number: lines[first]?.number ?? 0, ...score.explain(first) })),
+  };
+}
+
+/** What a passing log has, to tell what is new in a failing one. */
+export function toReference(reservoir: Reservoir): ReadonlySet<number> {
+  return new Set(readLines(reservoir.finish().pieces).map(({ text }) => templateOf(text)));
+}
+
+export { createReservoir };
+
+/** No line has more than this part of the room. */
+const MAX_LINE_PART = 10;
+
+function createScore(features: Features, weights: Weights) {
+  const weight = Float64Array.from(FEATURES, (name) => weights[name] ?? 0);
+  const of = (at: number): number => {
+    let score = weights.bias ?? 0;
+    features.visit(at, (feature, value) => {
+      score += (weight[feature] ?? 0) * value;
+    });
+    return score;
+  };
+  const explain = (at: number) => {
+    const reasons: Explained['reasons'] = [];
+    features.visit(at, (feature, value) => {
+      const score = (weight[feature] ?? 0) * value;
+      if (score !== 0) reasons.push({ name: FEATURES[feature] ?? '', score });
+    });
+    return { score: of(at), reasons: reasons.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score)) };
+  };
+  return { of, explain };
+}
+
+/** Equal lines in a row become one. */
+function toUnits(lines: readonly Line[], scoreAt: (at: number) => number): Unit[] {
+  const units: Unit[] = [];
+  lines.forEach(({ text, number }, at) => {
+    const before = units.at(-1);
+    if (before?.text === text && (lines[at - 1]?.number ?? 0) === number - 1) {
+      before.last = at;
+      return;
+    }
+    const worth = text === '' ? 0 : 1 / (1 + Math.exp(-scoreAt(at)));
+    units.push({ first: at, last: at, text, worth });
+  });
+  return units;
+}
