@@ -92,7 +92,7 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
     const value = strength[at] ?? 0;
     // What happens again and again does not explain why it happened this time.
     const often = counts.get(templates[at] ?? 0) ?? 1;
-    const isIgnored = IGNORING.test(lines[at + 1]?.text ?? '');
+    const isIgnored = IGNORING.test(lines[at + 1]?.text ?? '') || known?.has(templates[at] ?? 0);
     strength[at] = isIgnored ? 0 : Math.max(0, Math.min(MAX_STRENGTH, value)) / Math.min(4, Math.sqrt(often));
   }
   const isStrong = (at: number): boolean => (strength[at] ?? 0) >= STRONG;
@@ -109,7 +109,9 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
     templateOf: (at) => templates[at] ?? 0,
     visit(at, visit) {
       const { text } = lines[at] ?? { text: '' };
-      for (const one of own[at] ?? []) visit(one, 1);
+      const isKnown = known?.has(templates[at] ?? 0) ?? false;
+      // What a passing job says, too, is no sign of anything.
+      for (const one of own[at] ?? []) if (!isKnown || one >= SIGNS.length) visit(one, 1);
       if (text === '') visit(BLANK, 1);
       else if (text.length < 5) visit(SHORT, 1);
       else if (text.length > 300) visit(LONG, 1);
@@ -144,7 +146,7 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
         if (left >= 1 && left <= 5) visit(LATE_SIGN, 1);
         if (left === 1) visit(LAST_SIGN, 1);
       }
-      if (known && text !== '') visit(known.has(templates[at] ?? 0) ? NOT_NEW : NEW, 1);
+      if (known && text !== '') visit(isKnown ? NOT_NEW : NEW, 1);
     },
   };
 

@@ -79,6 +79,6 @@ export const WEIGHTS: Weights = {
   'early-sign': 0.5,
   'late-sign': 0.3,
   'last-sign': 0.2,
-  new: 1.2,
-  'not-new': -1.2,
+  new: 1.5,
+  'not-new': -2.5,
 };

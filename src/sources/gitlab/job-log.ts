@@ -1,5 +1,7 @@
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { PassingLog } from '../source.ts';
+import { findLastPassingJob } from './last-passing-job.ts';
+import { openJobLog } from './open-job-log.ts';
 import { defineTool, type Scope } from './scope.ts';
 
 export function createGetJobLog(scope: Scope) {
@@ -11,17 +13,21 @@ export function createGetJobLog(scope: Scope) {
       job_id: z.int().min(1).describe('From gitlab_list_jobs'),
     }),
     async read({ job_id }, signal) {
-      return { kind: 'text', of: 'log', body: await openJobLog(scope, job_id, signal) };
+      const body = await openJobLog(scope, job_id, signal);
+      return { kind: 'text', of: 'log', body, findPassing: (signal) => findPassing(scope, job_id, signal) };
     },
   });
 }
 
-/** Raw, at the reader's pace. Read it to its end, or destroy it. */
-export async function openJobLog(
-  { client, projectId }: Scope,
-  jobId: number,
-  signal: AbortSignal,
-): Promise<Readable> {
-  const { body } = await client.stream(`projects/${projectId}/jobs/${jobId}/trace`, { signal });
-  return body;
+/** Asked for with every log, so it does not look far. */
+const MAX_PIPELINES = 3;
+
+async function findPassing(scope: Scope, jobId: number, signal: AbortSignal): Promise<PassingLog | null> {
+  const { failed, passing } = await findLastPassingJob(scope, jobId, signal, MAX_PIPELINES);
+  if (!passing || failed.status === 'success') return null;
+  const where = passing.on === 'target_branch' ? 'on the target branch' : 'on the merge request';
+  return {
+    name: `job ${passing.id} of the same name, which passed ${where}`,
+    body: await openJobLog(scope, passing.id, signal),
+  };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
-import { openJobLog } from './job-log.ts';
 import { findJobsByName } from './jobs-by-name.ts';
+import { openJobLog } from './open-job-log.ts';
 import { type JobInQuestion, listRelatedPipelines, type RelatedPipeline } from './related-pipelines.ts';
 import { defineTool, type Scope } from './scope.ts';
 
@@ -55,8 +55,9 @@ export async function findLastPassingJob(
   scope: Scope,
   jobId: number,
   signal: AbortSignal,
+  maxOfEach = MAX_OF_EACH,
 ): Promise<PassingSearch> {
-  const related = await listRelatedPipelines(scope, { jobId, maxOfEach: MAX_OF_EACH }, signal);
+  const related = await listRelatedPipelines(scope, { jobId, maxOfEach }, signal);
   const { job: failed, targetBranch, pipelines } = related;
   let { isWhole } = related;
   for (const [index, pipeline] of pipelines.entries()) {

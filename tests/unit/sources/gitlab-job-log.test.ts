@@ -52,6 +52,29 @@ test('a large log asked for directly is spilled, what explains the failure in si
   });
 });
 
+test('what the same job did not say when it passed comes before what it always says', async () => {
+  const always = Array.from('abcdefghij', (name) => `ERROR: [plugin ${name}] failed to load theme`);
+  const usual = Array(40).fill(always).flat().join('\n');
+  const scene = await createSourceScene();
+  const runs = ([status, trace]: ['success' | 'failed', string]) => {
+    const { id } = scene.gitlab.addPipeline({
+      mergeRequest: scene.mr,
+      jobs: [{ name: 'unit', status, trace }],
+    });
+    return scene.gitlab.jobs(id)[0]?.id ?? 0;
+  };
+  const passed = runs(['success', usual]);
+  const failed = runs(['failed', [usual, 'artifacts: 0 of 500 slots left', usual].join('\n')]);
+  const toolbox = createToolbox({ sandbox: scene.sandbox, sources: [scene.source] });
+  const preview = async () => (await call(toolbox, 'gitlab_get_job_log', { job_id: failed })).result.preview;
+
+  expect(await preview()).toContain(`compared with job ${passed} of the same name, which passed`);
+  expect(await preview()).toContain('401|artifacts: 0 of 500 slots left');
+
+  scene.gitlab.fail({ match: { path: `/jobs/${passed}/trace` }, with: { status: 500 } });
+  expect(await preview()).toMatch(/^\[lines that explain the failure best, as NUMBER\|LINE; all is in/);
+});
+
 test('a log that arrives only by half is an error and no file', async () => {
   const { scene, jobId } = await createJob('x'.repeat(1024 * 1024));
   scene.gitlab.fail({ match: { path: '/trace' }, with: 'half' });

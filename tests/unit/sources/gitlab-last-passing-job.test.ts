@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { openJobLog } from '../../../src/sources/gitlab/job-log.ts';
 import { findLastPassingJob } from '../../../src/sources/gitlab/last-passing-job.ts';
+import { openJobLog } from '../../../src/sources/gitlab/open-job-log.ts';
 import { createSourceScene } from './gitlab-scene.ts';
 
 type SourceScene = Awaited<ReturnType<typeof createSourceScene>>;
