@@ -2,7 +2,12 @@
 // node bench/evidence.ts --data DIR…   folders with labels.jsonl: {"log", "pass"?, "occ": [[line, …], …], "group"}
 import { parseArgs } from 'node:util';
 import { createReservoir, toEvidence, toReference } from '../src/evidence/evidence.ts';
-import { type LabelledLog, readLabelledLogs, scoreShown, toNumbers } from './labelled-logs.ts';
+import {
+  type LabelledLog,
+  readLabelledLogs,
+  scoreShown,
+  toNumbers,
+} from '../tests/fixtures/labelled-logs.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
-// Fits the weights of the evidence to labelled logs, near the weights there are, and prints the table anew.
-// node bench/fit-evidence.ts --data DIR… [--pull N] [--write]   --pull: how hard the present weights hold on
+// Fits the weights of the evidence to labelled logs, held back by a first guess, and writes the table anew.
+// node bench/fit-evidence.ts --data DIR… [--pull N] [--write]   --pull: how hard the first guess holds on
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,12 +7,18 @@ import { createReservoir, toEvidence, toReference } from '../src/evidence/eviden
 import { FEATURES, findFeatures } from '../src/evidence/features.ts';
 import { readLines } from '../src/evidence/read-lines.ts';
 import { WEIGHTS, type Weights } from '../src/evidence/weights.ts';
-import { type LabelledLog, readLabelledLogs, scoreShown, toNumbers } from './labelled-logs.ts';
+import {
+  type LabelledLog,
+  readLabelledLogs,
+  scoreShown,
+  toNumbers,
+} from '../tests/fixtures/labelled-logs.ts';
+import { FIRST_GUESS, FIXED } from './evidence-first-guess.ts';
 
 const { values } = parseArgs({
   options: {
     data: { type: 'string', multiple: true, default: [] },
-    pull: { type: 'string', default: '0.02' },
+    pull: { type: 'string', default: '0.005' },
     folds: { type: 'string', default: '6' },
     write: { type: 'boolean', default: false },
     max: { type: 'string', default: '4096' },
@@ -51,12 +57,12 @@ print(
   logs.map((log) => evaluate(log, fitted)),
 );
 if (values.write) {
-  const rows = NAMES.map((name) => `  '${name}': ${(fitted[name] ?? 0).toFixed(2)},`).join('\n');
+  const rows = NAMES.map((name) => `  '${name}': ${Number((fitted[name] ?? 0).toFixed(2))},`).join('\n');
   const file = join(import.meta.dirname, '../src/evidence/weights.ts');
   writeFileSync(
     file,
     `// What each feature of a line is worth: how much likelier it makes that the line explains the failure, as a logarithm.
-// Chosen by hand, then fitted to labelled logs by bench/fit-evidence.ts.
+// Fitted to labelled logs by bench/fit-evidence.ts.
 
 /** By name; \`bias\` is for every line. */
 export type Weights = Readonly<Record<string, number>>;
@@ -125,11 +131,11 @@ function toRows(log: LabelledLog): Row[] {
   });
 }
 
-/** Logistic regression, by gradient descent with momentum (Adam), pulled towards the present weights. */
+/** Logistic regression, by gradient descent with momentum (Adam), pulled towards the first guess. */
 function fitWeights(some: LabelledLog[]): Weights {
   const rows = some.flatMap((log) => rowsOf.get(log) ?? []);
   const total = rows.reduce((sum, { weight }) => sum + weight, 0);
-  const prior = Float64Array.from(NAMES, (name) => WEIGHTS[name] ?? 0);
+  const prior = Float64Array.from(NAMES, (name) => FIRST_GUESS[name] ?? 0);
   const weights = Float64Array.from(prior);
   const first = new Float64Array(NAMES.length);
   const second = new Float64Array(NAMES.length);
@@ -147,6 +153,7 @@ function fitWeights(some: LabelledLog[]): Weights {
       }
     }
     for (let at = 0; at < weights.length; at += 1) {
+      if (FIXED.includes(NAMES[at] ?? '')) continue;
       const slope = gradient[at] ?? 0;
       first[at] = 0.9 * (first[at] ?? 0) + 0.1 * slope;
       second[at] = 0.99 * (second[at] ?? 0) + 0.01 * slope * slope;

@@ -66,6 +66,8 @@ export function toReference(reservoir: Reservoir): ReadonlySet<number> {
 
 export { createReservoir };
 
+/** Lines that matter are rarer in logs than among those the weights are fitted to. */
+const RARITY = 2;
 /** No line has more than this part of the room. */
 const MAX_LINE_PART = 10;
 
@@ -98,7 +100,7 @@ function toUnits(lines: readonly Line[], scoreAt: (at: number) => number): Unit[
       before.last = at;
       return;
     }
-    const worth = text === '' ? 0 : 1 / (1 + Math.exp(-scoreAt(at)));
+    const worth = text === '' ? 0 : 1 / (1 + Math.exp(RARITY - scoreAt(at)));
     units.push({ first: at, last: at, text, worth });
   });
   return units;

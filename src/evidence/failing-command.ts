@@ -25,7 +25,11 @@ const ENDS: readonly FindEnd[] = [
   (lines) => findLast(lines, /^ERROR: Job failed|^Finished: FAILURE/),
 ];
 
-const COMMAND = /^(?:\$ \S|\+ \S|##\[group\]Run |\[command\]|travis_time:start)/;
+const COMMAND = /^(?:\$ \S|##\[group\]Run |\[command\])/;
+/** How a shell echoes commands; elsewhere it is a line of a diff. */
+const ECHOED = /^\+ \S/;
+const JENKINS =
+  /^(?:Started by |Running as SYSTEM|Running in Durability|\[Pipeline\] |Building (?:remotely|in workspace))/;
 
 export function findFailingCommand(lines: readonly Line[]): FailingCommand {
   for (const findEnd of ENDS) {
@@ -60,9 +64,11 @@ function findTektonStepEnd(lines: readonly Line[]): number {
 /** The last command before the end that printed anything. */
 function findStart(lines: readonly Line[], end: number): number {
   const step = lines[end]?.step ?? null;
+  const hasEchoes = lines.slice(0, 40).some(({ text }) => JENKINS.test(text));
+  const isCommand = (text: string): boolean => COMMAND.test(text) || (hasEchoes && ECHOED.test(text));
   for (let at = end - 1; at >= 0; at -= 1) {
     if (step !== null && lines[at]?.step !== step) return at + 1;
-    if (step === null && COMMAND.test(lines[at]?.text ?? '')) return at;
+    if (step === null && isCommand(lines[at]?.text ?? '')) return at;
   }
   return 0;
 }

@@ -2,7 +2,7 @@
 import { findFailingCommand } from './failing-command.ts';
 import type { Line } from './read-lines.ts';
 import { RECOGNISERS, SIGNS } from './recognisers.ts';
-import { templateOf } from './templates.ts';
+import { kindOf, templateOf } from './templates.ts';
 
 export const FEATURES = [
   ...RECOGNISERS.map(([name]) => name),
@@ -14,6 +14,13 @@ export const FEATURES = [
   'repeated-10',
   'repeated-100',
   'seen-before',
+  'kind-3',
+  'kind-10',
+  'kind-100',
+  'kind-seen-before',
+  'captured',
+  'rare-sign',
+  'mid-trace',
   'end-within-3',
   'end-within-10',
   'end-within-30',
@@ -35,6 +42,7 @@ export const FEATURES = [
   'heading',
   'same-text-before',
   'first-sign',
+  'near-first-sign',
   'early-sign',
   'late-sign',
   'last-sign',
@@ -67,6 +75,9 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
   const templates = new Int32Array(count);
   const counts = new Map<number, number>();
   const earlier = new Uint32Array(count);
+  const kinds = new Int32Array(count);
+  const kindCounts = new Map<number, number>();
+  const kindEarlier = new Uint32Array(count);
   const own: (readonly number[])[] = [];
   // Lines of the same kind look the same to all of them.
   const recognised = new Map<number, readonly number[]>();
@@ -80,25 +91,42 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
     const before = counts.get(template) ?? 0;
     earlier[at] = before;
     counts.set(template, before + 1);
+    const kind = kindOf(text);
+    kinds[at] = kind;
+    const ofKind = kindCounts.get(kind) ?? 0;
+    kindEarlier[at] = ofKind;
+    kindCounts.set(kind, ofKind + 1);
     indent[at] = text.length - text.trimStart().length;
     if (text.length > 12 && before > 0 && texts.has(text)) repeats[at] = 1;
     else texts.add(text);
     const found = recognised.get(template) ?? recognise(text);
     recognised.set(template, found);
     own.push(found);
-    strength[at] = found.reduce((sum, one) => sum + (RECOGNISERS[one]?.[1] ?? 0), 0);
+    strength[at] = strengthOfAll(found);
   });
   for (let at = 0; at < count; at += 1) {
     const value = strength[at] ?? 0;
     // What happens again and again does not explain why it happened this time.
-    const often = counts.get(templates[at] ?? 0) ?? 1;
+    const often = kindCounts.get(kinds[at] ?? 0) ?? 1;
     const isIgnored = IGNORING.test(lines[at + 1]?.text ?? '') || known?.has(templates[at] ?? 0);
-    strength[at] = isIgnored ? 0 : Math.max(0, Math.min(MAX_STRENGTH, value)) / Math.min(4, Math.sqrt(often));
+    strength[at] = isIgnored
+      ? 0
+      : Math.max(0, Math.min(MAX_STRENGTH, value)) / Math.min(4, often ** OFTEN_POWER);
   }
+  const rawSigns = own.filter((found) => strengthOfAll(found) >= STRONG).length;
+  /** One of a few among many: the odd one out. */
+  const isRareSign = (at: number): boolean =>
+    rawSigns >= MANY &&
+    (kindCounts.get(kinds[at] ?? 0) ?? 1) <= FEW &&
+    strengthOfAll(own[at] ?? NOTHING) >= STRONG &&
+    !known?.has(templates[at] ?? 0);
+  const captured = findCaptured(lines);
+  for (let at = 0; at < count; at += 1) if (captured[at]) strength[at] = (strength[at] ?? 0) / 3;
   const isStrong = (at: number): boolean => (strength[at] ?? 0) >= STRONG;
   const strongBefore = countFrom(count, isStrong);
   const lastStrong = findLast(count, isStrong);
   const { continues, paragraph } = findBlocks(lines, { indent, isStrong });
+  const midTrace = findMidTrace(own);
   const headings = findHeadings(lines, isStrong);
   const inFailing = { from: strongBefore[failing.start] ?? 0, to: strongBefore[failing.end + 1] ?? 0 };
 
@@ -111,7 +139,13 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
       const { text } = lines[at] ?? { text: '' };
       const isKnown = known?.has(templates[at] ?? 0) ?? false;
       // What a passing job says, too, is no sign of anything.
-      for (const one of own[at] ?? []) if (!isKnown || one >= SIGNS.length) visit(one, 1);
+      const found = own[at] ?? NOTHING;
+      const signs = found.filter((one) => one < SIGNS.length).length;
+      // Two signs in a line say more than one, but not twice as much.
+      for (const one of found) {
+        if (one >= SIGNS.length) visit(one, 1);
+        else if (!isKnown) visit(one, 1 / Math.sqrt(signs));
+      }
       if (text === '') visit(BLANK, 1);
       else if (text.length < 5) visit(SHORT, 1);
       else if (text.length > 300) visit(LONG, 1);
@@ -121,6 +155,14 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
       if (often >= 10) visit(REPEATED_10, 1);
       if (often >= 100) visit(REPEATED_100, 1);
       if (often > 1) visit(SEEN_BEFORE, Math.min(1, Math.log2(1 + (earlier[at] ?? 0)) / 5));
+      const ofKind = kindCounts.get(kinds[at] ?? 0) ?? 1;
+      if (ofKind >= 3) visit(KIND_3, 1);
+      if (ofKind >= 10) visit(KIND_10, 1);
+      if (ofKind >= 100) visit(KIND_100, 1);
+      if (ofKind > 1) visit(KIND_SEEN_BEFORE, Math.min(1, Math.log2(1 + (kindEarlier[at] ?? 0)) / 6));
+      if (captured[at]) visit(CAPTURED, 1);
+      if (isRareSign(at)) visit(RARE_SIGN, 1);
+      if (midTrace[at]) visit(MID_TRACE, 1);
       const toEnd = failing.end - at;
       if (toEnd < 0) {
         visit(AFTER_END, 1);
@@ -141,7 +183,7 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
         const order = (strongBefore[at + 1] ?? 0) - inFailing.from;
         const left = inFailing.to - (strongBefore[at] ?? 0);
         const isNear = at - (lastStrong[at] ?? -REACH) < REACH;
-        if (order === 1 && isNear) visit(FIRST_SIGN, 1);
+        if (order === 1 && isNear) visit(isStrong(at) ? FIRST_SIGN : NEAR_FIRST_SIGN, 1);
         if (order >= 1 && order <= 5 && isNear) visit(EARLY_SIGN, 1);
         if (left >= 1 && left <= 5) visit(LATE_SIGN, 1);
         if (left === 1) visit(LAST_SIGN, 1);
@@ -166,6 +208,15 @@ const REPEATED_3 = id('repeated-3');
 const REPEATED_10 = id('repeated-10');
 const REPEATED_100 = id('repeated-100');
 const SEEN_BEFORE = id('seen-before');
+const KIND_3 = id('kind-3');
+const KIND_10 = id('kind-10');
+const KIND_100 = id('kind-100');
+const KIND_SEEN_BEFORE = id('kind-seen-before');
+const CAPTURED = id('captured');
+const RARE_SIGN = id('rare-sign');
+const MID_TRACE = id('mid-trace');
+const FRAME = id('frame');
+const LIBRARY_FRAME = id('library-frame');
 const AFTER_END = id('after-the-end');
 const LONG_AFTER_END = id('long-after-the-end');
 const IN_FAILING = id('in-failing-command');
@@ -175,6 +226,7 @@ const PARAGRAPH = id('same-paragraph');
 const HEADING_ABOVE = id('heading');
 const SAME_TEXT_BEFORE = id('same-text-before');
 const FIRST_SIGN = id('first-sign');
+const NEAR_FIRST_SIGN = id('near-first-sign');
 const EARLY_SIGN = id('early-sign');
 const LATE_SIGN = id('late-sign');
 const LAST_SIGN = id('last-sign');
@@ -193,10 +245,18 @@ const AHEAD = [
   [4, 8, id('before-8')],
 ] as const;
 
+/** How much a sign loses by being one of many of its kind. */
+const OFTEN_POWER = 0.4;
 /** What is said below an error that does not count. */
 const IGNORING = /^\s*\.{3} ?ignoring/;
 
 const NOTHING: readonly number[] = [];
+const MANY = 12;
+const FEW = 3;
+
+function strengthOfAll(found: readonly number[]): number {
+  return found.reduce((sum, one) => sum + (RECOGNISERS[one]?.[1] ?? 0), 0);
+}
 
 function recognise(text: string): readonly number[] {
   if (text === '') return NOTHING;
@@ -228,8 +288,45 @@ function findLast(count: number, isSuch: (at: number) => boolean): Int32Array {
 /** How far below the first sign lines still belong to it. */
 const REACH = 12;
 const HEADING =
-  /^(?:TASK \[|PLAY \[|RUNNING HANDLER|> Task :|=== RUN|\[INFO\] Running |Running \S|\[RUN\]|\[ RUN|Test Case '|Test Suite '|##\[group\]Run |\$ |\+ \S|STEP \d+|#\d+ \[|Step \d+\/\d+|test \S+ \.{3}|● |FAIL |FAILED |\S+\.(?:[jt]sx?|py|rb|go|rs|java|cs|php|swift|kt|scala)\s*$|\S{1,120}: In (?:function|member)|In file included|\[INFO\] -{2,}.*(?:<|\()|error\[|warning: unused)/;
+  /^(?:TASK \[|PLAY \[|RUNNING HANDLER|> Task :|=== RUN|\[INFO\] Running |Running \S|\[RUN\]|\[ RUN|Test Case '|Test Suite '|##\[group\]Run |\$ |STEP \d+|#\d+ \[|Step \d+\/\d+|test \S+ \.{3}|● |FAIL |FAILED |\S+\.(?:[jt]sx?|py|rb|go|rs|java|cs|php|swift|kt|scala)\s*$|\S{1,120}: In (?:function|member)|In file included|\[INFO\] -{2,}.*(?:<|\()|error\[|warning: unused)/;
 const MAX_ABOVE = 60;
+
+const CAPTURED_HEAD = /^\s*console\.(?:error|warn|log|info|debug)\b/;
+const CAPTURED_END = /^\s*(?:●|✓|✕|×|PASS\b|FAIL\b|Test Suites:)/;
+const MAX_CAPTURED = 30;
+
+/** What tests have printed while they ran, most often those that passed. */
+function findCaptured(lines: readonly Line[]): Uint8Array {
+  const captured = new Uint8Array(lines.length);
+  let until = -1;
+  lines.forEach(({ text }, at) => {
+    if (CAPTURED_HEAD.test(text)) until = at + MAX_CAPTURED;
+    else if (CAPTURED_END.test(text)) until = -1;
+    if (at <= until) captured[at] = 1;
+  });
+  return captured;
+}
+
+const TRACE_START = 3;
+
+/** Of a stack trace, what is neither its beginning nor the first frame in code of one's own. */
+function findMidTrace(own: readonly (readonly number[])[]): Uint8Array {
+  const mid = new Uint8Array(own.length);
+  let length = 0;
+  let hasOwn = false;
+  own.forEach((found, at) => {
+    if (!found.includes(FRAME)) {
+      length = 0;
+      hasOwn = false;
+      return;
+    }
+    length += 1;
+    const isOwn = !found.includes(LIBRARY_FRAME);
+    if (length > TRACE_START && (hasOwn || !isOwn)) mid[at] = 1;
+    hasOwn ||= isOwn;
+  });
+  return mid;
+}
 
 /** What was going on when a sign came. */
 function findHeadings(lines: readonly Line[], isStrong: (at: number) => boolean): Set<number> {

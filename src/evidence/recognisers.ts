@@ -20,12 +20,12 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'location',
     1,
-    /^\s{0,8}(?:--> |at |in )?[\w@./\\+-]{2,200}\.[A-Za-z]{1,6}:\d+(?::\d+)?(?:[:\s]|$)|^\s+File "[^"]{1,300}", line \d+|^\S{1,200}\.\w{1,5}\(\d+(?:,\d+)?\):|^\s+--> \S{1,200}:\d+/,
+    /^\s{0,8}(?:--> |at |in )?[\w@./\\+-]{2,200}\.[A-Za-z]{1,6}:\d+(?::\d+)?(?:[:\s]|$)|^\s+File "[^"]{1,300}", line \d+|^\S{1,200}\.\w{1,5}\(\d+(?:,\d+)?\):|^\s+--> \S{1,200}:\d+|^In \S{1,200} line \d+:$|^FILE: \S|^\s*\(?\S{1,200}\.\w{1,6}:\d+(?::\d+)?\)?$/,
   ],
   [
     'lint-error',
     3,
-    /^\s+\d+:\d+\s+error\s|^\S{1,200}:\d+:\d+: [A-Z]{1,3}\d{2,4}\b|^\s*\d+:\d+\s+✖|: [CEFW]\d{4}: /,
+    /^\s+\d+:\d+\s+error\s|^\S{1,200}:\d+:\d+: [A-Z]{1,3}\d{2,4}\b|^\s*\d+:\d+\s+✖|: [CEFW]\d{4}: |^\s*\d{1,6} \| ERROR \||: line \d+, col \d+, |^\s*SC\d{4} \(error\)|\bSC\d{4} \(error\)/,
   ],
   ['severe-offence', 3.5, /:\d+: (?:\[?[EF]\]?|error|fatal): |^[EF]: ?\d+,\d+: /],
   ['caret', 1, /^[\s|>0-9]{0,16}(?:\^+~*|~+\^?|\^-+)\s*(?:$|[a-z])|^\s{1,12}\|\s{0,200}[\^~-]{1,}/],
@@ -34,7 +34,7 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'test-failed',
     4,
-    /^\s*-{3} FAIL:|^\s{0,6}FAIL[: \t]|^\s{0,8}(?:✕|✖|✗|×|❌|✘)\s|^not ok \d+|\bFAILED\b(?! \(0)|<<< (?:FAILURE|ERROR)!|^\s{0,6}● .{1,200}(?:›|$)|\(FAILED - \d+\)|\.{3} ?(?:FAILED|FAIL|ERROR)\b|^\[ {1,4}FAILED {1,4}\]|^\s{0,4}Failed .{1,200} \[\d+ ?m?s\]|\*{3} FAILED \*{3}|^- .{1,160} \*{3} FAILED/,
+    /^\s*-{3} FAIL:|^\s{0,6}FAIL[: \t]|^\s{0,8}(?:✕|✖|✗|×|❌|✘)\s|^not ok \d+|\bFAILED\b(?! \(0)|<<< (?:FAILURE|ERROR)!|^\s{0,6}● .{1,200}(?:›|$)|\(FAILED - \d+\)|\.{3} ?(?:FAILED|FAIL|ERROR)\b|^\[ {1,4}FAILED {1,4}\]|^\s{0,4}Failed .{1,200} \[\d+ ?m?s\]|\*{3} FAILED \*{3}|^- .{1,160} \*{3} FAILED|\*{3}(?:Failed|Exception|Timeout|Not Run)|^\s*\[FAIL\]|\[FAIL\]\s*$|^%{3} .{1,120}FAILED|^\s{0,6}(?:Failure|FAILED|ERROR) (?:→|->) |^(?:──|--) \d+\. (?:Failure|Error)|^#\s{1,6}Failed test|^\* checking .{1,120} ERROR|^\s{0,4}❯ .{1,200}\d+ failed/,
   ],
   ['numbered-failure', 2, /^\s{0,4}\d{1,3}\) \S/],
   [
@@ -45,12 +45,12 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'assertion',
     3,
-    /\bassert(?:ion|ionerror)?\b.{0,80}(?:fail|error|:)|AssertionError|ComparisonFailure|\bExpect(?:ed|ation)\b|\bexpected\b.{1,300}(?:but|got|to|actual|found|received)|^\s*(?:Expected|Received|Actual|expected|actual|got|want|left|right|Difference)\b.{0,20}:|^E {3,}|\bassertion failed\b|\bto (?:equal|be|match|have|include|deep equal)\b/,
+    /\bassert(?:ion|ionerror)?\b.{0,80}(?:fail|error|:)|AssertionError|ComparisonFailure|\bExpect(?:ed|ation)\b|\bexpected\b.{1,300}(?:but|got|to|actual|found|received)|^\s*(?:Expected|Received|Actual|expected|actual|got|want|left|right|Difference)\b.{0,20}:|^E {3,}|\bassertion failed\b|\bto (?:equal|be|match|have|include|deep equal)\b|^#\s+(?:got|expected|at)\b|^\s*(?:Expression|Evaluated|Assertion with|Diff|code|assert):? |Failed asserting|^\s*[Ee]xpected?[: ].{0,200}$|doesn't match|does not equal|did not match/,
   ],
   [
     'failure-error',
     4,
-    /Failure\/Error:|^\s*(?:Failure|Error):$|^\s{0,6}(?:Failure|Error) in\b|^(?:FAIL|ERROR): \S/,
+    /Failure\/Error:|^\s*(?:Failure|Error):$|^\s{0,6}(?:Failure|Error) in\b|^(?:FAIL|ERROR): \S|^(?:FAIL|ERROR) in \(|^\s*Error During Test|^Test Failed at|^Error: Test failures/,
   ],
   // Exceptions and crashes.
   [
@@ -92,12 +92,12 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'timeout',
     2.5,
-    /[Tt]imed? ?out|TIMEOUT|[Dd]eadline exceeded|No output has been received|took longer than|exceeded .{0,40}time|stalled/,
+    /[Tt]imed? ?out|TIMEOUT|[Dd]eadline exceeded|No output has been received|took longer than|exceeded .{0,40}time|stalled|exceeded the maximum|has been (?:terminated|stopped|cancelled|canceled)|The operation was canceled/,
   ],
   [
     'conflict',
     1.5,
-    /ERESOLVE|[Cc]onflict|[Ii]ncompatible|mismatch|MISMATCH|does not (?:match|satisfy|support)|not compatible|out of date|out of sync|not up[ -]to[ -]date|requires .{1,80} but|unsatisfi|peer dep|lockfile|would reformat|version solving/,
+    /ERESOLVE|[Cc]onflict|[Ii]ncompatible|mismatch|MISMATCH|does not (?:match|satisfy|support)|not compatible|out of date|out of sync|not up[ -]to[ -]date|requires .{1,80} but|unsatisfi|peer dep|lockfile|would reformat|version solving|not formatted|code style issues|needs? (?:to be )?(?:re)?format|^Diff in |treated as error|files? would be|is not properly formatted|out-of-date|must be updated|not in sync/,
   ],
   [
     'invalid',
@@ -108,6 +108,12 @@ export const SIGNS: readonly Recogniser[] = [
     'can-not',
     2,
     /\b[Cc]ould ?n[o']t\b|\b[Cc]annot\b|\b[Cc]an(?:'t| not)\b|\b[Uu]nable to\b|\b[Ff]ailed to\b|[Ff]ailure\b|refusing to|rejected|\bnot allowed\b|aborting|giving up|[Gg]ave up/,
+  ],
+  // Scanners and policies.
+  [
+    'finding',
+    2.5,
+    /\bFOUND$|Infected files: [1-9]|leaks? found: [1-9]|^\s*(?:Finding|RuleID|Secret):|\[Violation\]|^\s*(?:CRITICAL|HIGH)\b|\b(?:CRITICAL|HIGH): [1-9]|Violations: [1-9]|^\s{1,6}Reason: /,
   ],
   // The end of commands.
   [
@@ -124,7 +130,7 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'summary',
     2.5,
-    /Tests? run: ?\d+, .{0,40}(?:Failures?|Errors?): ?[1-9]|Tests:? .{0,60}[1-9]\d* fail|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAILED \((?:failures|errors)=|\bfail(?:ed|ures?)?"?[:=] ?"?[1-9]|Found [1-9]\d* error|[1-9]\d* problems? \(|ERROR SUMMARY: [1-9]|test result: FAILED|Failed: {1,8}[1-9]|DONE \d+ tests, [1-9]|Result: FAIL/,
+    /Tests? run: ?\d+, .{0,40}(?:Failures?|Errors?): ?[1-9]|Tests:? .{0,60}[1-9]\d* fail|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAILED \((?:failures|errors)=|\bfail(?:ed|ures?)?"?[:=] ?"?[1-9]|Found [1-9]\d* error|[1-9]\d* problems? \(|ERROR SUMMARY: [1-9]|test result: FAILED|Failed: {1,8}[1-9]|DONE \d+ tests, [1-9]|Result: FAIL|^FAILURES!$|FOUND \d+ ERRORS?|Status: \d+ ERROR|The following tests FAILED|Errors while running CTest|Some tests did not pass|\d+ of \d+ .{0,40}(?:failed|not passed)|\b[1-9]\d* (?:new )?(?:issues?|violations?|offenses?|vulnerabilities) (?:found|detected)|^(?:Failed|Failing) tests:/,
   ],
   // The usual words, wherever they stand.
   [
@@ -187,7 +193,7 @@ export const CALMING: readonly Recogniser[] = [
   [
     'echoed-script',
     -2.5,
-    /^\s*(?:\$|\+|>) |^##\[(?:group|command)\]|^\[command\]|^\[Pipeline\]|^(?:if|then|else|fi|for|done|echo|set|export|env|with):? ?|^shell: |^\s{2}[A-Z_]{3,40}: /,
+    /^\s*(?:\$|>) |^##\[(?:group|command)\]|^\[command\]|^\[Pipeline\]|^(?:if|then|else|fi|for|done|echo|set|export|env|with):? ?|^shell: |^\s{2}[A-Z_]{3,40}: /,
   ],
   [
     'in-a-name',

@@ -9,8 +9,11 @@ export interface Unit {
 }
 
 const GAP_BYTES = 18;
+const MIN_ROW_BYTES = 12;
+/** A line that is worth less is only shown beside one that is worth more. */
+const WORTH_ALONE = 0.02;
 /** A long line has to tell more than a short one, but not in proportion. */
-const COST_POWER = 0.4;
+const COST_POWER = 0.3;
 
 /** The units that are worth most, as many as there is room for, in their order. */
 export function selectUnits(
@@ -30,14 +33,16 @@ export function selectUnits(
   const gapBytes = GAP_BYTES + stepBytes;
   // The gaps before the first and after the last one.
   let left = maxBytes - 2 * gapBytes;
-  for (const { at, size } of order) {
-    const joins = Number(isJoined(at - 1, -1)) + Number(isJoined(at + 1, 1));
-    const cost = size + gapBytes * (1 - joins);
-    if (cost > left) continue;
-    isIn[at] = 1;
-    left -= cost;
-    if (left < 12) break;
-  }
+  // First what tells something by itself, then what is around it.
+  for (const mustJoin of [false, true, true, true])
+    for (const { at, size, unit } of order) {
+      if (isIn[at] === 1 || (mustJoin ? left < MIN_ROW_BYTES : unit.worth < WORTH_ALONE)) continue;
+      const joins = Number(isJoined(at - 1, -1)) + Number(isJoined(at + 1, 1));
+      const cost = size + gapBytes * (1 - joins);
+      if (cost > left || (mustJoin && joins === 0)) continue;
+      isIn[at] = 1;
+      left -= cost;
+    }
   return units.filter((unit, at) => isIn[at] === 1 && unit.text !== '');
 
   /** Blank lines do not part. */

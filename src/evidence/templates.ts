@@ -24,3 +24,32 @@ export function templateOf(text: string): number {
 
 /** Of the word `0`. */
 const ZERO = 48;
+
+/**
+ * What kind of message a line is, whatever it is about: only its plain words count, not names, paths or quotes.
+ * Two lines may be of the same kind and have other templates.
+ */
+export function kindOf(text: string): number {
+  let hash = 7;
+  let word = 0;
+  let isPlain = true;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 32;
+    if (code !== 32 && code !== 9) {
+      isPlain &&= isPlainCharacter(code);
+      word = (Math.imul(word, 31) + code) | 0;
+      continue;
+    }
+    if (word !== 0) hash = (Math.imul(hash, 16777619) ^ (isPlain ? word : 35)) | 0;
+    word = 0;
+    isPlain = true;
+  }
+  return hash;
+}
+
+/** Letters, and the marks that stand at the end of words. */
+function isPlainCharacter(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 44 || code === 58 || code === 33
+  );
+}
