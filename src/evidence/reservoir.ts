@@ -15,14 +15,15 @@ export interface Reservoir {
 }
 
 const BLOCK_BYTES = 64 * 1024;
-const MAX_BYTES = 6 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 const HEAD_SHARE = 0.05;
 const STANDING_OUT_SHARE = 0.3;
 const LINE_END = 10;
 
 /** Of the words that stand out, so many in a block are looked at. */
 const MAX_LOOKS = 4;
-const STANDS_OUT = /error|fail|exception|fatal|panic|killed/gi;
+/** Few words, since this is what all of a huge log is searched for; where one of the others stands, these are near. */
+const STANDS_OUT = /error|fail/gi;
 
 /** `maxBytes` is what is held at most. The same log gives the same pieces, in whatever chunks it comes. */
 export function createReservoir(maxBytes = MAX_BYTES): Reservoir {

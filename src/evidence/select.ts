@@ -10,6 +10,7 @@ export interface Unit {
 
 const GAP_BYTES = 18;
 const MIN_ROW_BYTES = 12;
+const MAX_PASSES = 40;
 /** A line that is worth less is only shown beside one that is worth more. */
 const WORTH_ALONE = 0.02;
 /** A long line has to tell more than a short one, but not in proportion. */
@@ -33,17 +34,26 @@ export function selectUnits(
   const gapBytes = GAP_BYTES + stepBytes;
   // The gaps before the first and after the last one.
   let left = maxBytes - 2 * gapBytes;
-  // First what tells something by itself, then what is around it.
-  for (const mustJoin of [false, true, true, true])
+  // First what tells something by itself, or if nothing does, what comes nearest to it; then what is around it.
+  const [best] = order;
+  add(({ worth }) => worth >= Math.min(WORTH_ALONE, best?.unit.worth ?? 0));
+  for (let pass = 0; pass < MAX_PASSES && left >= MIN_ROW_BYTES; pass += 1)
+    if (!add(() => true, { besideOnly: true })) break;
+  return units.filter((unit, at) => isIn[at] === 1 && unit.text !== '');
+
+  /** Those that have room; false when there were none. */
+  function add(isWanted: (unit: Unit) => boolean, { besideOnly = false } = {}): boolean {
+    const before = left;
     for (const { at, size, unit } of order) {
-      if (isIn[at] === 1 || (mustJoin ? left < MIN_ROW_BYTES : unit.worth < WORTH_ALONE)) continue;
+      if (isIn[at] === 1 || !isWanted(unit)) continue;
       const joins = Number(isJoined(at - 1, -1)) + Number(isJoined(at + 1, 1));
       const cost = size + gapBytes * (1 - joins);
-      if (cost > left || (mustJoin && joins === 0)) continue;
+      if (cost > left || (besideOnly && joins === 0)) continue;
       isIn[at] = 1;
       left -= cost;
     }
-  return units.filter((unit, at) => isIn[at] === 1 && unit.text !== '');
+    return left < before;
+  }
 
   /** Blank lines do not part. */
   function isJoined(from: number, step: number): boolean {

@@ -121,3 +121,48 @@ store:
     expect(stderr).toContain('nowhere.yaml');
   });
 });
+
+describe('hummingbird evidence', () => {
+  const FAILED = [...Array(500).fill('ok'), 'price.test.js:7: AssertionError: expected 3 to equal 4'].join(
+    '\n',
+  );
+
+  test('prints of each log what explains the failure; one that is not there does not keep it from the others', () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, 'one.log'), FAILED);
+    writeFileSync(join(cwd, 'two.log'), 'fine\n');
+    const { status, stdout, stderr } = hummingbird(['evidence', 'one.log', 'none.log', 'two.log'], { cwd });
+    expect(stdout).toBe(
+      '==> one.log <==\n1|ok [500 times]\n501|price.test.js:7: AssertionError: expected 3 to equal 4\n==> two.log <==\n1|fine\n',
+    );
+    expect(stderr).toMatch(/none\.log: ENOENT/);
+    expect(status).toBe(1);
+  });
+
+  test('--json gives an object per file, of the size that was asked for', () => {
+    const cwd = newFolder();
+    const noise = Array.from({ length: 900 }, (_, at) => `task ${at} is done by worker ${at % 7}`);
+    writeFileSync(join(cwd, 'one.log'), [...noise, 'Error: no space left on device', ...noise].join('\n'));
+    const { status, stdout } = hummingbird(['evidence', '--json', '--max-bytes', '300', 'one.log'], { cwd });
+    expect(status).toBe(0);
+    const { text, ...rest } = JSON.parse(stdout);
+    expect(text).toContain('\n901|Error: no space left on device\n');
+    expect(rest).toEqual({ file: 'one.log', bytes: Buffer.byteLength(text), ranges: expect.any(Array) });
+    expect(rest.bytes).toBeLessThanOrEqual(300);
+    expect(rest.ranges.some(([from, to]: [number, number]) => from <= 901 && to >= 901)).toBe(true);
+  });
+
+  test('--explain says why, --reference what is compared with', () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, 'passed.log'), 'ERROR: no theme\nok\n');
+    writeFileSync(join(cwd, 'failed.log'), 'ERROR: no theme\nledger is short by 3\nok\n');
+    const args = ['evidence', '--explain', '--reference', 'passed.log', 'failed.log'];
+    expect(hummingbird(args, { cwd }).stdout).toMatch(/^2 {2}\S+ {2}.*\bnew \+/m);
+  });
+
+  test.each(['0', '-3', 'many', '1.5'])('--max-bytes %s is wrong usage', (size) => {
+    const { status, stderr } = hummingbird(['evidence', '--max-bytes', size, 'one.log']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('A number of bytes is needed');
+  });
+});

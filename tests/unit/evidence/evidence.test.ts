@@ -117,11 +117,11 @@ describe('a huge log', () => {
   test('is kept in bounds, and its line numbers stay right', () => {
     const filler = `${'x'.repeat(99)}\n`.repeat(1_000);
     const parts = Array.from({ length: 300 }, (_, at) =>
-      at === 150 ? `${filler}FATAL: the disk of runner 7 is broken\n` : filler,
+      at === 150 ? `${filler}FATAL error: the disk of runner 7 is broken\n` : filler,
     );
     const { text, totalLines, totalBytes } = show(parts.join(''), { maxBytes: 2_000 });
     expect(totalLines).toBe(300_001);
     expect(totalBytes).toBeGreaterThan(30_000_000);
-    expect(rowsOf(text).get(151_001)).toBe('FATAL: the disk of runner 7 is broken');
+    expect(rowsOf(text).get(151_001)).toBe('FATAL error: the disk of runner 7 is broken');
   });
 });
