@@ -1,5 +1,5 @@
 // What the features of a line are worth by experience: what fitting begins with, and is held back by.
-import type { Weights } from '../src/evidence/weights.ts';
+import type { Feature, Weights } from '../src/evidence/weights.ts';
 
 export const FIRST_GUESS: Weights = {
   bias: -4,
@@ -91,4 +91,4 @@ export const FIRST_GUESS: Weights = {
 };
 
 /** What readers want, whatever the labels say: of a stack trace its ends, of many lines of one kind a few. */
-export const FIXED = ['mid-trace', 'library-frame', 'kind-seen-before'];
+export const FIXED: readonly Feature[] = ['mid-trace', 'library-frame', 'kind-seen-before'];

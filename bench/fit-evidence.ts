@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createReservoir, toEvidence, toReference } from '../src/evidence/evidence.ts';
-import { FEATURES, findFeatures } from '../src/evidence/features.ts';
+import { findFeatures } from '../src/evidence/features.ts';
 import { readLines } from '../src/evidence/read-lines.ts';
-import { WEIGHTS, type Weights } from '../src/evidence/weights.ts';
+import { type Feature, WEIGHTS, type Weights } from '../src/evidence/weights.ts';
 import {
   type LabelledLog,
   readLabelledLogs,
@@ -27,8 +27,9 @@ const { values } = parseArgs({
 const MAX_BYTES = Number(values.max);
 const PULL = Number(values.pull);
 const ROUNDS = 300;
-const BIAS = FEATURES.length;
-const NAMES = [...FEATURES, 'bias'];
+const NAMES = Object.keys(FIRST_GUESS) as Feature[];
+const ID = Object.fromEntries(NAMES.map((name, at) => [name, at])) as Record<Feature, number>;
+const BIAS = ID.bias;
 
 interface Row {
   ids: Uint8Array;
@@ -65,11 +66,12 @@ if (values.write) {
 // Fitted to labelled logs by bench/fit-evidence.ts.
 
 /** By name; \`bias\` is for every line. */
-export type Weights = Readonly<Record<string, number>>;
-
-export const WEIGHTS: Weights = {
+export const WEIGHTS = {
 ${rows}
 };
+
+export type Feature = keyof typeof WEIGHTS;
+export type Weights = Readonly<Record<Feature, number>>;
 `,
   );
 }
@@ -111,8 +113,8 @@ function toRows(log: LabelledLog): Row[] {
       if (text.trim() === '') return;
       const ids = [BIAS];
       const amounts = [1];
-      features.visit(at, (feature, value) => {
-        ids.push(feature);
+      features(at, (feature, value) => {
+        ids.push(ID[feature]);
         amounts.push(value);
       });
       rows.push({
@@ -153,7 +155,7 @@ function fitWeights(some: LabelledLog[]): Weights {
       }
     }
     for (let at = 0; at < weights.length; at += 1) {
-      if (FIXED.includes(NAMES[at] ?? '')) continue;
+      if (FIXED.includes(NAMES[at] ?? 'bias')) continue;
       const slope = gradient[at] ?? 0;
       first[at] = 0.9 * (first[at] ?? 0) + 0.1 * slope;
       second[at] = 0.99 * (second[at] ?? 0) + 0.01 * slope * slope;
@@ -162,5 +164,5 @@ function fitWeights(some: LabelledLog[]): Weights {
       weights[at] = (weights[at] ?? 0) - (0.05 * step) / size;
     }
   }
-  return Object.fromEntries(NAMES.map((name, at) => [name, weights[at] ?? 0]));
+  return Object.fromEntries(NAMES.map((name, at) => [name, weights[at] ?? 0])) as Weights;
 }

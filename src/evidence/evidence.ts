@@ -1,11 +1,11 @@
 // A log becomes a preview: at the same size as its head and tail, the lines that explain the failure.
-import { FEATURES, type Features, findFeatures } from './features.ts';
+import { type Features, findFeatures } from './features.ts';
 import { type Line, readLines } from './read-lines.ts';
 import { type Range, render, toRow } from './render.ts';
 import { createReservoir, type Reservoir } from './reservoir.ts';
 import { selectUnits, type Unit } from './select.ts';
 import { templateOf } from './templates.ts';
-import { WEIGHTS, type Weights } from './weights.ts';
+import { type Feature, WEIGHTS, type Weights } from './weights.ts';
 
 export interface Evidence {
   /** Never more than was asked for, in UTF-8. */
@@ -20,7 +20,7 @@ export interface Evidence {
 export interface Explained {
   number: number;
   score: number;
-  reasons: { name: string; score: number }[];
+  reasons: { name: Feature; score: number }[];
 }
 
 export interface EvidenceOptions {
@@ -72,20 +72,16 @@ const RARITY = 2;
 const MAX_LINE_PART = 10;
 
 function createScore(features: Features, weights: Weights) {
-  const weight = Float64Array.from(FEATURES, (name) => weights[name] ?? 0);
   const of = (at: number): number => {
-    let score = weights.bias ?? 0;
-    features.visit(at, (feature, value) => {
-      score += (weight[feature] ?? 0) * value;
+    let score = weights.bias;
+    features(at, (feature, value) => {
+      score += weights[feature] * value;
     });
     return score;
   };
   const explain = (at: number) => {
     const reasons: Explained['reasons'] = [];
-    features.visit(at, (feature, value) => {
-      const score = (weight[feature] ?? 0) * value;
-      if (score !== 0) reasons.push({ name: FEATURES[feature] ?? '', score });
-    });
+    features(at, (name, value) => reasons.push({ name, score: weights[name] * value }));
     return { score: of(at), reasons: reasons.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score)) };
   };
   return { of, explain };

@@ -42,7 +42,7 @@ export function findFailingCommand(lines: readonly Line[]): FailingCommand {
 /** The section that ran the script; what comes after it tidies up. */
 function findGitlabSectionEnd(lines: readonly Line[]): number {
   const end = lines.findLastIndex(
-    ({ mark }) => mark !== null && /section_end:\d+:(?:step_script|build_script)/.test(mark),
+    ({ mark }) => mark !== null && /section_end:\d{1,12}:(?:step_script|build_script)/.test(mark),
   );
   // The mark may share its line with the beginning of the next section.
   return end > 0 && lines[end]?.text !== '' ? end - 1 : end;

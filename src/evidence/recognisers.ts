@@ -1,16 +1,17 @@
 // Small recognisers with names: each knows one kind of line. What a kind is worth stands in weights.ts.
 // Every pattern runs in time linear in the line: no quantifier over something that has one itself.
+import type { Feature } from './weights.ts';
 
 /** `strength` is how much a line of this kind tells about the lines around it. */
-export type Recogniser = readonly [name: string, strength: number, pattern: RegExp];
+export type Recogniser = readonly [name: Feature, strength: number, pattern: RegExp];
 
 /** A line of these speaks of what went wrong. */
-export const SIGNS: readonly Recogniser[] = [
+const SIGNS: readonly Recogniser[] = [
   // Compilers, linters, type checkers.
   [
     'compiler-error',
     4,
-    /[\w)\]"'.-]:\d+(?::\d+)?:? (?:fatal )?error\b|\(\d+,\d+\): error\b|^error(?:\[\w+\])?: |^\s*error {1,3}TS\d|: error (?:TS|CS|C|LNK|MSB)\d+|^\[(?:ERROR|error)\] .{1,300}:\[?\d+[,:]\d+\]?|\berror: (?:use of|expected|unknown|undefined|undeclared|no matching|cannot|unused|incompatible|class|package)\b/,
+    /[\w)\]"'.-]:\d{1,9}(?::\d{1,9})?:? (?:fatal )?error\b|\(\d{1,9},\d{1,9}\): error\b|^error(?:\[\w+\])?: |^\s*error {1,3}TS\d|: error (?:TS|CS|C|LNK|MSB)\d{1,9}|^\[(?:ERROR|error)\] .{1,300}:\[?\d{1,9}[,:]\d{1,9}\]?|\berror: (?:use of|expected|unknown|undefined|undeclared|no matching|cannot|unused|incompatible|class|package)\b/,
   ],
   [
     'linker-error',
@@ -20,27 +21,27 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'location',
     1,
-    /^\s{0,8}(?:--> |at |in )?[\w@./\\+-]{2,200}\.[A-Za-z]{1,6}:\d+(?::\d+)?(?:[:\s]|$)|^\s+File "[^"]{1,300}", line \d+|^\S{1,200}\.\w{1,5}\(\d+(?:,\d+)?\):|^\s+--> \S{1,200}:\d+|^In \S{1,200} line \d+:$|^FILE: \S|^\s*\(?\S{1,200}\.\w{1,6}:\d+(?::\d+)?\)?$/,
+    /^\s{0,8}(?:--> |at |in )?[\w@./\\+-]{2,200}\.[A-Za-z]{1,6}:\d{1,9}(?::\d{1,9})?(?:[:\s]|$)|^\s+File "[^"]{1,300}", line \d{1,9}|^\S{1,200}\.\w{1,5}\(\d{1,9}(?:,\d{1,9})?\):|^\s+--> \S{1,200}:\d{1,9}|^In \S{1,200} line \d{1,9}:$|^FILE: \S|^\s*\(?\S{1,200}\.\w{1,6}:\d{1,9}(?::\d{1,9})?\)?$/,
   ],
   [
     'lint-error',
     3,
-    /^\s+\d+:\d+\s+error\s|^\S{1,200}:\d+:\d+: [A-Z]{1,3}\d{2,4}\b|^\s*\d+:\d+\s+✖|: [CEFW]\d{4}: |^\s*\d{1,6} \| ERROR \||: line \d+, col \d+, |^\s*SC\d{4} \(error\)|\bSC\d{4} \(error\)/,
+    /^\s+\d{1,9}:\d{1,9}\s+error\s|^\S{1,200}:\d{1,9}:\d{1,9}: [A-Z]{1,3}\d{2,4}\b|^\s*\d{1,9}:\d{1,9}\s+✖|: [CEFW]\d{4}: |^\s*\d{1,6} \| ERROR \||: line \d{1,9}, col \d{1,9}, |^\s*SC\d{4} \(error\)|\bSC\d{4} \(error\)/,
   ],
-  ['severe-offence', 3.5, /:\d+: (?:\[?[EF]\]?|error|fatal): |^[EF]: ?\d+,\d+: /],
+  ['severe-offence', 3.5, /:\d{1,9}: (?:\[?[EF]\]?|error|fatal): |^[EF]: ?\d{1,9},\d{1,9}: /],
   ['caret', 1, /^[\s|>0-9]{0,16}(?:\^+~*|~+\^?|\^-+)\s*(?:$|[a-z])|^\s{1,12}\|\s{0,200}[\^~-]{1,}/],
   ['source-quote', 0.5, /^\s{0,6}>?\s{0,4}\d{1,5} ?[|│] /],
   // Tests.
   [
     'test-failed',
     4,
-    /^\s*-{3} FAIL:|^\s{0,6}FAIL[: \t]|^\s{0,8}(?:✕|✖|✗|×|❌|✘)\s|^not ok \d+|\bFAILED\b(?! \(0)|<<< (?:FAILURE|ERROR)!|^\s{0,6}● .{1,200}(?:›|$)|\(FAILED - \d+\)|\.{3} ?(?:FAILED|FAIL|ERROR)\b|^\[ {1,4}FAILED {1,4}\]|^\s{0,4}Failed .{1,200} \[\d+ ?m?s\]|\*{3} FAILED \*{3}|^- .{1,160} \*{3} FAILED|\*{3}(?:Failed|Exception|Timeout|Not Run)|^\s*\[FAIL\]|\[FAIL\]\s*$|^%{3} .{1,120}FAILED|^\s{0,6}(?:Failure|FAILED|ERROR) (?:→|->) |^(?:──|--) \d+\. (?:Failure|Error)|^#\s{1,6}Failed test|^\* checking .{1,120} ERROR|^\s{0,4}❯ .{1,200}\d+ failed/,
+    /^\s*-{3} FAIL:|^\s{0,6}FAIL[: \t]|^\s{0,8}(?:✕|✖|✗|×|❌|✘)\s|^not ok \d{1,9}|\bFAILED\b(?! \(0)|<<< (?:FAILURE|ERROR)!|^\s{0,6}● .{1,200}(?:›|$)|\(FAILED - \d{1,9}\)|\.{3} ?(?:FAILED|FAIL|ERROR)\b|^\[ {1,4}FAILED {1,4}\]|^\s{0,4}Failed .{1,200} \[\d{1,9} ?m?s\]|\*{3} FAILED \*{3}|^- .{1,160} \*{3} FAILED|\*{3}(?:Failed|Exception|Timeout|Not Run)|^\s*\[FAIL\]|\[FAIL\]\s*$|^%{3} .{1,120}FAILED|^\s{0,6}(?:Failure|FAILED|ERROR) (?:→|->) |^(?:──|--) \d{1,9}\. (?:Failure|Error)|^#\s{1,6}Failed test|^\* checking .{1,120} ERROR|^\s{0,4}❯ .{1,200}\d{1,9} failed/,
   ],
   ['numbered-failure', 2, /^\s{0,4}\d{1,3}\) \S/],
   [
     'failure-heading',
     3,
-    /^\s*(?:=+ )?(?:Failures?|Errors?|FAILURES|ERRORS|Failed tests?|Failed Tests?|Tests in error|Failed examples|There (?:was|were) \d+ (?:failure|error)s?|Failing tests|Failed assumption|failures)(?: =+|:| \d+)?\s*:?\s*$|^=+ (?:FAILURES|ERRORS|short test summary info) =+$|^_{4,} .{1,200} _{4,}$|^-{2,} (?:Failed|FAILED|stdout|stderr) .{0,100}/,
+    /^\s*(?:=+ )?(?:Failures?|Errors?|FAILURES|ERRORS|Failed tests?|Failed Tests?|Tests in error|Failed examples|There (?:was|were) \d{1,9} (?:failure|error)s?|Failing tests|Failed assumption|failures)(?: =+|:| \d{1,9})?\s*:?\s*$|^=+ (?:FAILURES|ERRORS|short test summary info) =+$|^_{4,} .{1,200} _{4,}$|^-{2,} (?:Failed|FAILED|stdout|stderr) .{0,100}/,
   ],
   [
     'assertion',
@@ -56,12 +57,12 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'exception',
     3.5,
-    /^\s*(?:[\w$]{1,60}[.:]{1,2}){0,12}[\w$]{0,60}(?:Exception|Error|Failure|Interrupt|Exit)(?:: |:$|$| \[)|^Traceback \(most recent|^(?:Caused by|Suppressed): |\bpanic: |panicked at|^(?:Uncaught|Unhandled|uncaught)\b|[Uu]nhandled (?:promise )?rejection|^\s*raise \w|^throw \w|^\s*throw new|Exception in thread|terminate called|^goroutine \d+ \[/,
+    /^\s*(?:[\w$]{1,60}[.:]{1,2}){0,12}[\w$]{0,60}(?:Exception|Error|Failure|Interrupt|Exit)(?:: |:$|$| \[)|^Traceback \(most recent|^(?:Caused by|Suppressed): |\bpanic: |panicked at|^(?:Uncaught|Unhandled|uncaught)\b|[Uu]nhandled (?:promise )?rejection|^\s*raise \w|^throw \w|^\s*throw new|Exception in thread|terminate called|^goroutine \d{1,9} \[/,
   ],
   [
     'frame',
     1,
-    /^\s+at [\w$.<>/@[ -]{1,200}\(|^\s+at (?:async )?\S{1,300}:\d+|^\s+from \S{1,300}:\d+:in|^\s{1,12}# \S{1,300}:\d+|^\s+[\w/.$-]{1,200}\.go:\d+ \+0x|^\s{0,6}#?\d{1,3}:? +0x[0-9a-f]+|^\s+\.{3} \d+ (?:more|common)|^\s+\d+: \S{1,200}::|^\s+(?:\S{1,200}\/)?[\w.-]{1,80}\.(?:js|ts|py|rb|php|ex|exs):\d+|^#\d+ \S/,
+    /^\s+at [\w$.<>/@[ -]{1,200}\(|^\s+at (?:async )?\S{1,300}:\d{1,9}|^\s+from \S{1,300}:\d{1,9}:in|^\s{1,12}# \S{1,300}:\d{1,9}|^\s+[\w/.$-]{1,200}\.go:\d{1,9} \+0x|^\s{0,6}#?\d{1,3}:? +0x[0-9a-f]+|^\s+\.{3} \d{1,9} (?:more|common)|^\s+\d{1,9}: \S{1,200}::|^\s+(?:\S{1,200}\/)?[\w.-]{1,80}\.(?:js|ts|py|rb|php|ex|exs):\d{1,9}|^#\d{1,9} \S/,
   ],
   [
     'crash',
@@ -77,7 +78,7 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'network',
     2,
-    /[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known|Connection (?:refused|reset|timed out|closed)|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|[Nn]etwork is unreachable|TLS handshake|SSL|certificate|i\/o timeout|no route to host|50[0234] (?:Bad|Gateway|Service|Internal)|status(?: code)?:? ?5\d\d|returned error: \d+|toomanyrequests|429|rate limit/,
+    /[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known|Connection (?:refused|reset|timed out|closed)|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|[Nn]etwork is unreachable|TLS handshake|SSL|certificate|i\/o timeout|no route to host|50[0234] (?:Bad|Gateway|Service|Internal)|status(?: code)?:? ?5\d\d|returned error: \d{1,9}|toomanyrequests|429|rate limit/,
   ],
   [
     'denied',
@@ -119,18 +120,18 @@ export const SIGNS: readonly Recogniser[] = [
   [
     'exit-mark',
     1.5,
-    /exit(?:ed)? (?:with )?(?:status |code:? |error code )?[1-9]\d{0,2}\b|returned? (?:a )?non-zero|non-zero exit|\bstatus code [1-9]\d{0,2}\b|Error \d+(?: \(ignored\))?$|(?:exit status|code|returned exit code|errno) [1-9]\d{0,2}\b|ELIFECYCLE|error Command failed|marked build as failure|Job failed/,
+    /exit(?:ed)? (?:with )?(?:status |code:? |error code )?[1-9]\d{0,2}\b|returned? (?:a )?non-zero|non-zero exit|\bstatus code [1-9]\d{0,2}\b|Error \d{1,9}(?: \(ignored\))?$|(?:exit status|code|returned exit code|errno) [1-9]\d{0,2}\b|ELIFECYCLE|error Command failed|marked build as failure|Job failed/,
   ],
   [
     'build-failed',
     2.5,
-    /BUILD FAIL|Build (?:step .{1,100} )?FAILED|[Bb]uild failed|Compilation fail|compilation (?:error|terminated|fail)|could not compile|What went wrong|Execution failed for task|Failed to execute goal|> Task .{1,120} FAILED|make(?:\[\d+\])?: \*\*\*|ninja: build stopped|FAILED: |FAILURE:|aborting due to|error: failed|ERROR: failed|Job for .{1,80} failed|Command .{1,200} failed|rake aborted|Target .{1,100} failed|ERROR: process/,
+    /BUILD FAIL|Build (?:step .{1,100} )?FAILED|[Bb]uild failed|Compilation fail|compilation (?:error|terminated|fail)|could not compile|What went wrong|Execution failed for task|Failed to execute goal|> Task .{1,120} FAILED|make(?:\[\d{1,9}\])?: \*\*\*|ninja: build stopped|FAILED: |FAILURE:|aborting due to|error: failed|ERROR: failed|Job for .{1,80} failed|Command .{1,200} failed|rake aborted|Target .{1,100} failed|ERROR: process/,
   ],
   // Counts at the end of a test run.
   [
     'summary',
     2.5,
-    /Tests? run: ?\d+, .{0,40}(?:Failures?|Errors?): ?[1-9]|Tests:? .{0,60}[1-9]\d* fail|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAILED \((?:failures|errors)=|\bfail(?:ed|ures?)?"?[:=] ?"?[1-9]|Found [1-9]\d* error|[1-9]\d* problems? \(|ERROR SUMMARY: [1-9]|test result: FAILED|Failed: {1,8}[1-9]|DONE \d+ tests, [1-9]|Result: FAIL|^FAILURES!$|FOUND \d+ ERRORS?|Status: \d+ ERROR|The following tests FAILED|Errors while running CTest|Some tests did not pass|\d+ of \d+ .{0,40}(?:failed|not passed)|\b[1-9]\d* (?:new )?(?:issues?|violations?|offenses?|vulnerabilities) (?:found|detected)|^(?:Failed|Failing) tests:/,
+    /Tests? run: ?\d{1,9}, .{0,40}(?:Failures?|Errors?): ?[1-9]|Tests:? .{0,60}[1-9]\d{0,9} fail|\b[1-9]\d{0,9} (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAILED \((?:failures|errors)=|\bfail(?:ed|ures?)?"?[:=] ?"?[1-9]|Found [1-9]\d{0,9} error|[1-9]\d{0,9} problems? \(|ERROR SUMMARY: [1-9]|test result: FAILED|Failed: {1,8}[1-9]|DONE \d{1,9} tests, [1-9]|Result: FAIL|^FAILURES!$|FOUND \d{1,9} ERRORS?|Status: \d{1,9} ERROR|The following tests FAILED|Errors while running CTest|Some tests did not pass|\d{1,9} of \d{1,9} .{0,40}(?:failed|not passed)|\b[1-9]\d{0,9} (?:new )?(?:issues?|violations?|offenses?|vulnerabilities) (?:found|detected)|^(?:Failed|Failing) tests:/,
   ],
   // The usual words, wherever they stand.
   [
@@ -147,7 +148,7 @@ export const SIGNS: readonly Recogniser[] = [
 ];
 
 /** A line of these is harmless, however it sounds. */
-export const CALMING: readonly Recogniser[] = [
+const CALMING: readonly Recogniser[] = [
   [
     'none-of-it',
     -4,
@@ -156,7 +157,7 @@ export const CALMING: readonly Recogniser[] = [
   [
     'passing',
     -4,
-    /^\s{0,12}(?:✓|✔|√|ok\b|PASS\b|passed\b|·)|\.{3} ?(?:ok|OK|passed|PASSED|Passed|SUCCESS)\b|\bPASSED\b|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|^\s*-{3} (?:PASS|SKIP):|^=== (?:RUN|PAUSE|CONT)\b|SUCCESS \[|\(\d+ ?ms\)$|^\s*(?:ok|PASS)\s|: OK$|\bPassed\b/,
+    /^\s{0,12}(?:✓|✔|√|ok\b|PASS\b|passed\b|·)|\.{3} ?(?:ok|OK|passed|PASSED|Passed|SUCCESS)\b|\bPASSED\b|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|^\s*-{3} (?:PASS|SKIP):|^=== (?:RUN|PAUSE|CONT)\b|SUCCESS \[|\(\d{1,9} ?ms\)$|^\s*(?:ok|PASS)\s|: OK$|\bPassed\b/,
   ],
   ['warning', -2, /\b(?:WARN(?:ING)?|[Ww]arn(?:ing)?)\b|\bW\/|npm warn|[Dd]eprecat|DEPRECAT/],
   [
@@ -167,19 +168,19 @@ export const CALMING: readonly Recogniser[] = [
   [
     'fetching',
     -3,
-    /^\s*(?:\[INFO\] )?(?:Download(?:ing|ed)|Fetch(?:ing|ed)|Collecting|Installing|Unpacking|Selecting|Preparing|Setting up|Get:\d|Hit:\d|Ign:\d|Receiving|Resolving|remote:|Using cached|Requirement already|go: (?:downloading|finding|extracting)|Pull(?:ing|ed)|Extracting|Waiting|Verifying|Copying|Progress|Uploading|Compiling|Building \[|Checking|Cloning|added \d|reused \d)|https?:\/\/\S+\s+\d+(?:\.\d+)? ?[kKMG]?B|\d{1,3}% ?[|[#=>.]|[#=]{10,}/,
+    /^\s*(?:\[INFO\] )?(?:Download(?:ing|ed)|Fetch(?:ing|ed)|Collecting|Installing|Unpacking|Selecting|Preparing|Setting up|Get:\d|Hit:\d|Ign:\d|Receiving|Resolving|remote:|Using cached|Requirement already|go: (?:downloading|finding|extracting)|Pull(?:ing|ed)|Extracting|Waiting|Verifying|Copying|Progress|Uploading|Compiling|Building \[|Checking|Cloning|added \d|reused \d)|https?:\/\/\S+\s+\d{1,9}(?:\.\d{1,9})? ?[kKMG]?B|\d{1,3}% ?[|[#=>.]|[#=]{10,}/,
   ],
   [
     'mild-offence',
     -3,
-    /:\d+: \[?[CWRIN]\]?: |^\s+\d+:\d+\s+(?:warning|warn|info)\s|: (?:warning|note|remark)[: ]/,
+    /:\d{1,9}: \[?[CWRIN]\]?: |^\s+\d{1,9}:\d{1,9}\s+(?:warning|warn|info)\s|: (?:warning|note|remark)[: ]/,
   ],
   [
     'library-frame',
     -1,
-    /node_modules|site-packages|dist-packages|\(native|\bat (?:java|javax|sun|jdk|org\.junit|org\.apache|org\.gradle|scala|kotlin|hudson|jenkins|org\.jenkinsci|com\.sun|groovy|org\.mockito|org\.springframework)[./]|node:internal|internal\/|\/gems\/|\/usr\/l|\/opt\/|rustc\/|\/vendor\/|libc\.so|lib\w{1,40}\.so|<anonymous>|\.cargo\/registry|python3\.\d+\//,
+    /node_modules|site-packages|dist-packages|\(native|\bat (?:java|javax|sun|jdk|org\.junit|org\.apache|org\.gradle|scala|kotlin|hudson|jenkins|org\.jenkinsci|com\.sun|groovy|org\.mockito|org\.springframework)[./]|node:internal|internal\/|\/gems\/|\/usr\/l|\/opt\/|rustc\/|\/vendor\/|libc\.so|lib\w{1,40}\.so|<anonymous>|\.cargo\/registry|python3\.\d{1,9}\//,
   ],
-  ['retry', -1.5, /\b[Rr]etry(?:ing)?\b|will retry|attempt \d+ of|[Tt]rying again|reconnect/],
+  ['retry', -1.5, /\b[Rr]etry(?:ing)?\b|will retry|attempt \d{1,9} of|[Tt]rying again|reconnect/],
   [
     'ignored',
     -2,

@@ -2,9 +2,7 @@
 // Fitted to labelled logs by bench/fit-evidence.ts.
 
 /** By name; `bias` is for every line. */
-export type Weights = Readonly<Record<string, number>>;
-
-export const WEIGHTS: Weights = {
+export const WEIGHTS = {
   'compiler-error': 2.29,
   'linker-error': 2.6,
   location: 0.53,
@@ -92,3 +90,6 @@ export const WEIGHTS: Weights = {
   'not-new': -0.98,
   bias: -1.81,
 };
+
+export type Feature = keyof typeof WEIGHTS;
+export type Weights = Readonly<Record<Feature, number>>;

@@ -85,6 +85,7 @@ test.each<[string, () => string | Uint8Array]>([
   ['lines of spaces', () => `${' '.repeat(20_000)}x\n`.repeat(500)],
   ['lines of digits and points', () => `${'1.'.repeat(5_000)}\n`.repeat(500)],
   ['lines of words that begin like an exception', () => `${'Aa.'.repeat(4_000)}\n`.repeat(500)],
+  ['lines of digits', () => `${'1'.repeat(8_000)}\n`.repeat(500)],
   ['lines of quotes', () => `  File "${'a'.repeat(8_000)}\n`.repeat(500)],
   ['colours without end', () => '\u001b[31'.repeat(4 * MB)],
   ['progress on one line', () => `${'10 %\r'.repeat(4 * MB)}done\n`],

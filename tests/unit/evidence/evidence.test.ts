@@ -109,7 +109,7 @@ describe('the choice', () => {
     const failed = lines.find(({ number }) => number === 101);
     expect(failed?.reasons.map(({ name }) => name)).toContain('test-failed');
     const sum = failed?.reasons.reduce((total, { score }) => total + score, 0) ?? 0;
-    expect(failed?.score).toBeCloseTo(sum + (WEIGHTS.bias ?? 0));
+    expect(failed?.score).toBeCloseTo(sum + WEIGHTS.bias);
   });
 });
 
