@@ -48,6 +48,37 @@ test.each([
   expect(await fetch('farm_log')).toEqual({ saved_to: '/tmp/data/farm_log-1.txt', bytes: 22 });
 });
 
+test.each([
+  [1, 4_096],
+  [8, 2_048],
+  [50, 1_000],
+])(
+  'of %i logs fetched together each shows what explains its failure, in %i bytes at most',
+  async (count, maxBytes) => {
+    const noise = Array.from({ length: 2_000 }, (_, at) => `step ${at} took ${at} ms`);
+    const log = fakeTool('farm_log', z.strictObject({ at: z.int() }), async ({ at }) => ({
+      kind: 'text',
+      of: 'log',
+      body: [...noise, `Error: disk ${at} is full`, ...noise].join('\n'),
+    }));
+    const toolbox = createToolbox({
+      sandbox: createMemorySandbox(),
+      sources: [createFakeSource('farm', [log])],
+    });
+    const requests = Array.from({ length: count }, (_, at) => ({ tool: 'farm_log', args: { at } }));
+
+    const { result } = await call(toolbox, 'fetch_batch_to_sandbox', { requests });
+
+    const results = result.results as { saved_to: string; evidence: string }[];
+    for (const [at, { evidence, saved_to }] of results.entries()) {
+      expect(evidence).toContain(`all is in ${saved_to}]\n`);
+      expect(evidence).toContain(`\n2001|Error: disk ${at} is full\n`);
+      expect(Buffer.byteLength(evidence)).toBeLessThanOrEqual(maxBytes);
+    }
+    expect(results).toHaveLength(count);
+  },
+);
+
 test('without a name it gets one that nothing has, by what it is', async () => {
   const { toolbox, sandbox } = createScene();
   await sandbox.writeFile('/tmp/data/farm_get_log-4.txt', 'from before');
