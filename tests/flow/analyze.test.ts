@@ -7,7 +7,7 @@ import { pglite } from '../services/backends.ts';
 import type { ModelScript } from '../services/model.ts';
 import { PROGRAM, startProgram } from '../services/program.ts';
 import { findProgram } from '../services/server.ts';
-import { ANSWER, createScene, type Scene } from './scene.ts';
+import { ANSWER, createScene, oneToolWorkflow, type Scene } from './scene.ts';
 
 /** Gives a program a terminal; a Mac's takes other arguments. */
 const hasScript = findProgram('script') !== null && process.platform === 'linux';
@@ -59,7 +59,10 @@ describe('analyze', () => {
   test('keeps the limit of a run, whatever was spent before', async () => {
     scene = await createScene({
       backend: await pglite.create(),
-      config: { projects: { 'shop/**': { usdPerRun: 0.6, usdPerMr: 0.01, usdPerDay: 0.01 } } },
+      config: {
+        ...oneToolWorkflow(),
+        projects: { 'shop/**': { usdPerRun: 0.5, usdPerMr: 0.01, usdPerDay: 0.01 } },
+      },
     });
     const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
     scene.model.script = () => ({
@@ -68,7 +71,7 @@ describe('analyze', () => {
       inputTokens: 100_000,
     });
     const { code, stdout } = await hummingbird(['analyze', url, '--config', scene.file], scene.env);
-    expect(stdout).toMatch(/used up its money.*the limit of \$0\.60 for a run/);
+    expect(stdout).toMatch(/used up its money.*the limit of \$0\.50 for a run/);
     expect(stdout).toContain('Let me see.');
     expect(code).toBe(1);
   }, 60_000);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { NO_FINAL_RESPONSE } from '../../src/agent/prompts.ts';
 import type { ModelScript } from '../services/model.ts';
 import { openAll } from '../services/open-backend.ts';
+import { oneToolWorkflow } from './scene.ts';
 import { arrange, ask, ended, failPipeline, lastRequest, noteOf, scene, start } from './story-scene.ts';
 
 const THOUGHT = 'The rounding looks suspicious.';
@@ -24,7 +25,7 @@ const thorough: ModelScript = (conversation) =>
     : { calls: [look], ...SHORT };
 
 function withLimits(limits: Record<string, number>) {
-  return { config: { projects: { 'shop/**': limits } } };
+  return { config: { ...oneToolWorkflow(), projects: { 'shop/**': limits } } };
 }
 
 /** As people see it: a dollar sign in a note must not begin a formula. */

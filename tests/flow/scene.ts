@@ -191,3 +191,11 @@ export function readsOf(gitlab: PretendGitlab, iid: number): number {
     ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}$`).test(path),
   ).length;
 }
+
+/** Settings for a workflow with one tool: what a call may cost at most depends on how much is said of tools. */
+export function oneToolWorkflow() {
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+  const head = '---\non: [pipeline_failed, mention]\ntools: [gitlab_get_mr_details]\n---';
+  writeFileSync(join(dir, 'small.md'), `${head}\nFind out why this failed.\n`);
+  return { workflows: { dir, onFailedPipeline: 'small' } };
+}
