@@ -20,7 +20,12 @@ export interface SourceTool<Args = never> {
 
 /** Small answers as values, large ones as streams of text. */
 export type SourceAnswer =
-  | { kind: 'json'; value: unknown }
+  | {
+      kind: 'json';
+      value: unknown;
+      /** Places that could not be asked, so that something may be missing; the answer itself says so too. */
+      gaps?: readonly string[];
+    }
   | {
       kind: 'text';
       body: Readable | string /** For previews: a job's log, a diff, … */;
