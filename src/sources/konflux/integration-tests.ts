@@ -39,7 +39,7 @@ const wireScenario = z.object({
       resolverRef: z
         .object({
           resolver: z.string().nullish(),
-          params: z.array(z.object({ name: z.string(), value: z.unknown() })).nullish(),
+          params: z.array(z.object({ name: z.string(), value: z.unknown().optional() })).nullish(),
         })
         .nullish(),
     })

@@ -19,7 +19,7 @@ const wireRule = z.object({
       title: z.string().nullish(),
       description: z.string().nullish(),
       solution: z.string().nullish(),
-      term: z.unknown(),
+      term: z.unknown().optional(),
       effective_on: z.string().nullish(),
     })
     .nullish(),
@@ -37,7 +37,7 @@ const wireReport = z.object({
       violations: z.array(wireRule).nullish(),
       warnings: z.array(wireRule).nullish(),
       // How many there are, or all of them.
-      successes: z.unknown(),
+      successes: z.unknown().optional(),
     }),
   ),
 });

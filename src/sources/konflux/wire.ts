@@ -54,7 +54,7 @@ const wireStep = wireContainerState.extend({
 export type Step = z.infer<typeof wireStep>;
 
 // A string, or a list or an object of strings.
-const wireResult = z.object({ name: z.string(), value: z.unknown() });
+const wireResult = z.object({ name: z.string(), value: z.unknown().optional() });
 
 export type Result = z.infer<typeof wireResult>;
 
@@ -83,8 +83,8 @@ export type TaskRun = z.infer<typeof wireTaskRun>;
 const wirePipelineTask = z.object({
   name: z.string(),
   runAfter: z.array(z.string()).nullish(),
-  params: z.unknown(),
-  when: z.unknown(),
+  params: z.unknown().optional(),
+  when: z.unknown().optional(),
 });
 
 export type PipelineTask = z.infer<typeof wirePipelineTask>;
