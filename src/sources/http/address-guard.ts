@@ -1,6 +1,6 @@
 // Addresses that no data source may lead us to, whoever's name resolves to them: the metadata services of clouds,
 // which hand out credentials, and what is no address of a single host.
-import { lookup } from 'node:dns';
+import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { PermanentError } from '../../errors.ts';
 
@@ -13,14 +13,18 @@ export function checkLiteralAddress({ hostname }: URL): void {
 /** For `connect`: the address that is connected to is the one that was looked at. */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const refused = error ? undefined : addresses.find(({ address }) => isRefused(address));
     if (error) return callback(error, []);
-    // One bad answer spoils all: which of them is used is not ours to choose.
-    if (refused) return callback(toRefusal(hostname, refused.address), []);
+    const refused = findRefusedAddress(addresses);
+    if (refused !== undefined) return callback(toRefusal(hostname, refused), []);
     if (options.all) return callback(null, addresses);
     return callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   });
 };
+
+/** One bad answer spoils all: which of them is used is not ours to choose. */
+export function findRefusedAddress(addresses: readonly LookupAddress[]): string | undefined {
+  return addresses.map(({ address }) => address).find(isRefused);
+}
 
 const REFUSED = new BlockList();
 REFUSED.addSubnet('0.0.0.0', 8, 'ipv4');

@@ -38,6 +38,8 @@ async function* cut(source: Readable, maxBytes: number) {
 
 /** We ask for plain bytes; some servers send packed ones all the same. */
 function unpack(answer: Answer, what: string): Readable {
+  // Whoever reads hears of a failure from the stream itself; one that nobody reads must not end the process.
+  answer.body.on('error', () => undefined);
   const encoding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding === 'identity' || encoding === '') return answer.body;
   const create = UNPACKERS[encoding];
@@ -45,7 +47,6 @@ function unpack(answer: Answer, what: string): Readable {
     answer.body.destroy();
     throw new PermanentError(`${what} was answered in the unknown encoding ${JSON.stringify(encoding)}`);
   }
-  // Whoever reads hears of a failure from the stream itself.
   return pipeline(answer.body, create(), () => undefined);
 }
 
