@@ -151,7 +151,9 @@ test('a cluster that refuses us does not keep the archive from answering', async
   const one = await ask('konflux_get_pipelinerun', { pipelinerun: 'cart-1' });
 
   expect(list.total).toBe(1);
-  expect(list.remarks[0]).toContain('403, the token lacks a scope or its user lacks a role: forbidden: pipelineruns');
+  expect(list.remarks[0]).toContain(
+    '403, the token lacks a scope or its user lacks a role: forbidden: pipelineruns',
+  );
   expect(one).toMatchObject({ found_in: 'KubeArchive of prod' });
 });
 
