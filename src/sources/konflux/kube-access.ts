@@ -1,6 +1,6 @@
 // Where a cluster is and who we are there: from a kubeconfig, from the pod we run in, or from an address and a token.
 import type { RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import type { buildConnector } from 'undici';
 import { PermanentError } from '../../errors.ts';
 
@@ -18,7 +18,7 @@ export interface KubeAccess {
 
 /** Throws PermanentError when the login can not be used, in words for whoever configures it. */
 export async function openKubeAccess(login: KubeLogin): Promise<KubeAccess> {
-  const config = loadConfig(login);
+  const config = await loadConfig(login);
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new PermanentError(`${describeLogin(login)} names no cluster; set its current context`);
   if (cluster.proxyUrl)
@@ -36,7 +36,9 @@ export async function openKubeAccess(login: KubeLogin): Promise<KubeAccess> {
   };
 }
 
-function loadConfig(login: KubeLogin): KubeConfig {
+async function loadConfig(login: KubeLogin): Promise<KubeConfig> {
+  // Large, and only needed where Konflux is.
+  const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   if (login.kind === 'token') {
     // Without TLS there is nothing to verify, and the library asks to have that said.
