@@ -1,5 +1,6 @@
 import { NotFoundError } from '../../errors.ts';
-import { type Finding, type Found, findAll, findOne } from './find.ts';
+import { type Finding, type Found, findOne } from './find.ts';
+import { findAll } from './find-all.ts';
 import { KEYS } from './labels.ts';
 import type { Scope } from './scope.ts';
 import { TASK_RUNS } from './wanted.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { toConditions } from './condition.ts';
-import { type Found, findAll, toRemarks, type Wanted } from './find.ts';
+import { type Found, toRemarks, type Wanted } from './find.ts';
+import { findAll } from './find-all.ts';
 import { KEYS, read } from './labels.ts';
 import { objectName } from './names.ts';
 import type { Scope } from './scope.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { isBad, stateOf } from './condition.ts';
-import { type Finding, findAll, toRemarks } from './find.ts';
+import { type Finding, toRemarks } from './find.ts';
+import { findAll } from './find-all.ts';
 import { isOfProject, labelsOfCommit, labelsOfMergeRequest } from './labels.ts';
 import { ofWhat } from './names.ts';
 import { toRunSummary } from './run-summary.ts';

@@ -99,7 +99,8 @@ export const wirePipelineRun = z.object({
   spec: z
     .object({
       pipelineSpec: wirePipelineSpec.nullish(),
-      timeouts: z.object({ pipeline: z.string().nullish() }).nullish(),
+      // Seen as a text of YAML; a run must not be lost for that.
+      timeouts: z.object({ pipeline: z.string().nullish() }).nullish().catch(null),
       status: z.string().nullish(),
     })
     .nullish(),

@@ -109,6 +109,23 @@ test('an empty archive answers null for its items, and nothing at all is explain
   expect(note).toContain('never started');
 });
 
+test('one odd object does not hide the others, and is told', async () => {
+  const { cluster, ask } = await createKonfluxScene();
+  const odd = pipelineRun({ name: 'odd', sha: SHA });
+  cluster.add(
+    pipelineRun({ name: 'good', sha: SHA }),
+    { ...odd, status: 'not an object' },
+    { ...pipelineRun({ name: 'old', sha: SHA }), spec: { timeouts: 'pipeline: 1h0m0s' } },
+  );
+
+  const { pipelineruns, remarks } = await ask<Listed>('konflux_list_pipelineruns');
+
+  expect(pipelineruns.map(({ pipelinerun }) => pipelinerun)).toEqual(['good', 'old']);
+  expect(remarks).toEqual([
+    expect.stringMatching(/1 left out: cluster prod's answer about one of the pipelineruns/),
+  ]);
+});
+
 test('all pages are read, of the cluster and of the archives', async () => {
   const { cluster, archive, results, ask } = await createKonfluxScene();
   const runs = (from: string, count: number): KubeObject[] =>
