@@ -21,8 +21,6 @@ export interface HttpReaderOptions {
   url: string;
   /** The headers that say who we are; they go to this origin only. */
   authorize?: () => Promise<Record<string, string>>;
-  /** Taken out of what is answered, should it be echoed. */
-  token?: string | undefined;
   /** Other origins of the configuration, to which a redirect may lead, without the headers. */
   otherOrigins?: readonly string[];
   caFile?: string | undefined;
@@ -56,15 +54,21 @@ const MAX_JSON_BYTES = 64 * 1024 * 1024;
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
 export function createHttpReader(options: HttpReaderOptions): HttpReader {
-  const { who, authorize = async () => ({}), token, timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
+  const { who, authorize = async () => ({}), timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
   const { maxJsonBytes = MAX_JSON_BYTES, maxStreamBytes = MAX_STREAM_BYTES, caFile, log } = options;
   const base = new URL(options.url);
   const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
   const agent = createAgent({ timeoutMs, caFile, connect: { ...options.connect, lookup: guardedLookup } });
+  /** What was sent last to say who we are; taken out of what is answered, should it be echoed. */
+  let secret = '';
   const exchange = createExchange({
     dispatcher: agent,
     origin: base.origin,
-    authorize,
+    async authorize() {
+      const headers: Record<string, string> = await authorize();
+      secret = headers.authorization?.replace(/^\w+ /, '') ?? '';
+      return headers;
+    },
     who,
     checkTarget(url) {
       if (!origins.has(url.origin))
@@ -78,7 +82,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
     exchange,
     limiter: createLimiter(options.maxRequestsPerMinute ?? REQUESTS_PER_MINUTE, clock, who),
     clock,
-    redact: (text) => (token ? text.replaceAll(token, '[token]') : text),
+    redact: (text) => (secret === '' ? text : text.replaceAll(secret, '[token]')),
     who,
     log,
   });

@@ -38,7 +38,6 @@ export async function openKonfluxCluster(options: KonfluxClusterOptions): Promis
     return createHttpReader({
       who,
       url,
-      token,
       caFile,
       log,
       clock,

@@ -72,7 +72,14 @@ async function ask<T>(
     const [problem] = problems;
     // One odd object must not hide the others; that all of them are is another thing.
     if (problem !== undefined && values.length === 0) throw problem;
-    const odd = problem === undefined ? [] : [`${problems.length} left out: ${messageOf(problem)}`];
+    const odd = [
+      ...(problem === undefined ? [] : [`${problems.length} left out: ${messageOf(problem)}`]),
+      ...pages.flatMap(({ items, brokenBy }) =>
+        brokenBy === undefined
+          ? []
+          : [`${store.name}, after the first ${items.length}: ${messageOf(brokenBy)}`],
+      ),
+    ];
     return { values, odd, isCut: pages.some(({ isCut }) => isCut) };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,3 @@
-import { NotFoundError } from '../../errors.ts';
 import { type Finding, type Found, findOne } from './find.ts';
 import { findAll } from './find-all.ts';
 import { KEYS } from './labels.ts';
@@ -31,10 +30,10 @@ export async function findTaskRuns(
 async function findSingle(scope: Scope, name: string, signal: AbortSignal): Promise<Found<TaskRun> | null> {
   try {
     return await findOne(scope, TASK_RUNS, name, signal);
-  } catch (error) {
-    // The list that found everybody else has already said who could not be asked.
-    if (error instanceof NotFoundError || !signal.aborted) return null;
-    throw error;
+  } catch {
+    signal.throwIfAborted();
+    // The list that found the others has already said who could not be asked.
+    return null;
   }
 }
 

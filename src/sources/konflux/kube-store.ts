@@ -3,15 +3,8 @@ import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
 import { checkWire } from '../from-wire.ts';
 import type { HttpReader } from '../http/http-reader.ts';
-import {
-  type Labels,
-  MAX_PAGES,
-  PAGE_SIZE,
-  type Page,
-  RESOURCES,
-  type Resource,
-  type Store,
-} from './store.ts';
+import { PAGE_SIZE, readPages } from './pages.ts';
+import { type Labels, type Page, RESOURCES, type Resource, type Store } from './store.ts';
 
 export interface KubeStore extends Store {
   /** Of one pod; only a cluster has them, and for an hour. */
@@ -23,18 +16,11 @@ export function createKubeStore(reader: HttpReader, namespace: string, kind: Sto
   const pathOf = ({ group, plural }: Resource): string =>
     `${group.includes('/') ? 'apis' : 'api'}/${group}/namespaces/${namespace}/${plural}`;
 
-  async function readPages(resource: Resource, query: Record<string, string>, signal: AbortSignal) {
-    const items: unknown[] = [];
-    let next = '';
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const asked = { ...query, limit: PAGE_SIZE, ...(next !== '' && { continue: next }) };
-      const list = fromList(await reader.getJson(pathOf(resource), asked, signal), who, resource);
-      items.push(...list.items);
-      next = list.next;
-      if (next === '') return { items, isCut: false };
-    }
-    return { items, isCut: true };
-  }
+  const listAll = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
+    readPages(async (token) => {
+      const asked = { ...query, limit: PAGE_SIZE, continue: token };
+      return fromList(await reader.getJson(pathOf(resource), asked, signal), who, resource);
+    }, signal);
 
   return {
     name: who,
@@ -42,9 +28,9 @@ export function createKubeStore(reader: HttpReader, namespace: string, kind: Sto
     logsAre: 'by container',
     keeps: () => true,
     get: (resource, name, signal) => reader.getJson(`${pathOf(resource)}/${encode(name)}`, {}, signal),
-    list: (resource, labels, signal) => readPages(resource, toSelector(labels), signal),
+    list: (resource, labels, signal) => listAll(resource, toSelector(labels), signal),
     listEvents: (pod, signal) =>
-      readPages(
+      listAll(
         RESOURCES.events,
         { fieldSelector: `involvedObject.kind=Pod,involvedObject.name=${pod}` },
         signal,
@@ -79,12 +65,12 @@ const wireList = z.object({
 });
 
 /** A list, or the one object that KubeArchive answers with when a question fits a single one. */
-function fromList(answer: unknown, who: string, resource: Resource): { items: unknown[]; next: string } {
+function fromList(answer: unknown, who: string, resource: Resource) {
   const what = `the list of ${resource.plural}`;
   const list = checkWire(wireList, answer, { who, what });
-  if (list.kind === resource.kind) return { items: [answer], next: '' };
+  if (list.kind === resource.kind) return { items: [answer], next: undefined };
   if (list.items === undefined) checkWire(wireList.required({ items: true }), answer, { who, what });
-  return { items: list.items ?? [], next: list.metadata?.continue ?? '' };
+  return { items: list.items ?? [], next: list.metadata?.continue || undefined };
 }
 
 function encode(name: string): string {

@@ -4,27 +4,23 @@ import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
 import { checkWire } from '../from-wire.ts';
 import type { HttpReader } from '../http/http-reader.ts';
+import { PAGE_SIZE, readPages } from './pages.ts';
 import { decodeLogChunks } from './results-log.ts';
-import { MAX_PAGES, PAGE_SIZE, type Page, RESOURCES, type Resource, type Store } from './store.ts';
+import { RESOURCES, type Resource, type Store } from './store.ts';
 
 export function createResultsStore(reader: HttpReader, namespace: string): Store {
   const { who } = reader;
   const results = `apis/results.tekton.dev/v1alpha2/parents/${namespace}/results`;
 
-  async function readPages(filter: string, maxPages: number, signal: AbortSignal): Promise<Page> {
-    const items: unknown[] = [];
-    let token: string | undefined;
-    for (let page = 0; page < maxPages; page += 1) {
+  const listAll = (filter: string, signal: AbortSignal) =>
+    readPages(async (token) => {
       const query = { filter, order_by: 'create_time desc', page_size: PAGE_SIZE, page_token: token };
       const answer = await reader.getJson(`${results}/-/records`, query, signal);
       const list = checkWire(wireRecords, answer, { who, what: 'the records' });
-      items.push(...(list.records ?? []).map((record) => fromRecord(record, who)));
+      const items = (list.records ?? []).map((record) => fromRecord(record, who));
       // The gateway before it writes either form.
-      token = list.nextPageToken || list.next_page_token || undefined;
-      if (token === undefined) return { items, isCut: false };
-    }
-    return { items, isCut: true };
-  }
+      return { items, next: list.nextPageToken || list.next_page_token || undefined };
+    }, signal);
 
   return {
     name: who,
@@ -33,7 +29,7 @@ export function createResultsStore(reader: HttpReader, namespace: string): Store
     keeps: isKept,
     async get(resource, name, signal) {
       const filter = `${toTypeFilter(resource)} && data.metadata.name == ${quote(name)}`;
-      const { items } = await readPages(filter, 1, signal);
+      const { items } = await listAll(filter, signal);
       if (items.length === 0) throw new NotFoundError(`${who} has no ${resource.kind} ${name}`);
       return items[0];
     },
@@ -41,7 +37,7 @@ export function createResultsStore(reader: HttpReader, namespace: string): Store
       const wanted = Object.entries(labels).map(
         ([key, value]) => `data.metadata.labels[${quote(key)}] == ${quote(value)}`,
       );
-      return readPages([toTypeFilter(resource), ...wanted].join(' && '), MAX_PAGES, signal);
+      return listAll([toTypeFilter(resource), ...wanted].join(' && '), signal);
     },
     async openLog({ taskRun, taskRunUid, pipelineRunUid }, _container, signal) {
       if (!taskRunUid) throw new NotFoundError(`${taskRun} has no uid, by which ${who} would find its log`);

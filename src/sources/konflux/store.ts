@@ -19,6 +19,8 @@ export interface Page {
   items: unknown[];
   /** There is more than was read. */
   isCut: boolean;
+  /** There would be more, but for this. */
+  brokenBy?: unknown;
 }
 
 export type Labels = Readonly<Record<string, string>>;
@@ -46,6 +48,3 @@ export const RESOURCES = {
 } as const;
 
 export type Resource = (typeof RESOURCES)[keyof typeof RESOURCES];
-
-export const PAGE_SIZE = 100;
-export const MAX_PAGES = 10;

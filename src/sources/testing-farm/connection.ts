@@ -23,7 +23,7 @@ export interface TestingFarm {
 export function openTestingFarm(options: TestingFarmOptions): TestingFarm {
   const { url, artifactsUrl, token, ...shared } = options;
   const authorize = async () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
-  const api = createHttpReader({ who: 'Testing Farm', url, authorize, token, ...shared });
+  const api = createHttpReader({ who: 'Testing Farm', url, authorize, ...shared });
   const artifacts = createHttpReader({ who: 'the artifacts of Testing Farm', url: artifactsUrl, ...shared });
   return {
     readers: { api, artifacts, artifactsUrl },

@@ -16,7 +16,6 @@ function createReader(url: string, options: Partial<HttpReaderOptions> = {}) {
     who: 'the farm',
     url,
     authorize: async () => AUTH,
-    token: 'very-secret',
     timeoutMs: 1_000,
     clock,
     ...options,

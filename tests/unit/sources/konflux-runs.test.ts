@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type KubeObject, pipelineRun, taskRun } from '../../../src/demo/konflux/objects.ts';
+import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
 import { createKonfluxScene, SHA } from './konflux-scene.ts';
 
 interface Listed {
@@ -139,6 +140,24 @@ test('all pages are read, of the cluster and of the archives', async () => {
   expect(total).toBe(471);
   const limits = archive.requests.map((url) => Number(new URLSearchParams(url.split('?')[1]).get('limit')));
   expect(Math.max(...limits)).toBeLessThanOrEqual(1_000);
+});
+
+test('a list that breaks off keeps what was read, and says where', async () => {
+  const labels = { 'pipelinesascode.tekton.dev/sha': SHA };
+  const { url } = await startServer(({ query }, response) => {
+    if (query.get('continue')) return answerJson(response, { message: 'token expired' }, { status: 410 });
+    const isBuild = query.get('labelSelector')?.startsWith('pipelinesascode');
+    const items = isBuild ? [pipelineRun({ name: 'first', sha: SHA, labels })] : [];
+    return answerJson(response, { items, metadata: { continue: isBuild ? 'more' : '' } });
+  });
+  const broken = await createKonfluxScene({ cluster: { login: { kind: 'token', url, token: 'secret' } } });
+
+  const { total, remarks } = await broken.ask<Listed>('konflux_list_pipelineruns');
+
+  expect(total).toBe(1);
+  expect(remarks).toEqual([
+    expect.stringMatching(/cluster prod, after the first 1: GET .* 410.*token expired/),
+  ]);
 });
 
 test('paging ends after 1000, and the answer says so', async () => {

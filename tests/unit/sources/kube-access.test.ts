@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -8,7 +9,8 @@ import { PermanentError } from '../../../src/errors.ts';
 import { openKonfluxCluster } from '../../../src/sources/konflux/clusters.ts';
 import { openKubeAccess } from '../../../src/sources/konflux/kube-access.ts';
 import { createKonfluxSource } from '../../../src/sources/konflux/source.ts';
-import { failureOf } from '../gitlab/gitlab-server.ts';
+import { findProgram } from '../../services/server.ts';
+import { answerJson, failureOf, startServer } from '../gitlab/gitlab-server.ts';
 import { asModel, PROJECT, SHA } from './konflux-scene.ts';
 
 describe('a kubeconfig', () => {
@@ -56,6 +58,32 @@ describe('a kubeconfig', () => {
   });
 });
 
+const hasOpenssl = findProgram('openssl') !== null;
+
+test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no other', async () => {
+  const folder = makeFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = ['-subj', '/CN=k8s', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...made, ...names], { stdio: 'ignore' });
+  const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  const { url } = await startServer((_, response) => answerJson(response, { items: [] }), tls);
+  const authority = Buffer.from(tls.cert).toString('base64');
+  const listAt = async (file: string) => {
+    const cluster = await openKonfluxCluster({ name: 'prod', login: { kind: 'kubeconfig', file } });
+    onTestFinished(() => cluster.close());
+    const tenancy = { cluster, namespace: 'team' };
+    const source = createKonfluxSource([tenancy], { project: PROJECT, mrIid: 7, sha: SHA });
+    return asModel(source).call('konflux_list_pipelineruns');
+  };
+
+  const trusted = await listAt(writeKubeconfig(url, 'secret', true, authority));
+  const unknown = await listAt(writeKubeconfig(url, 'secret', true));
+
+  expect(trusted).toMatchObject({ isError: false });
+  expect(unknown.result.error).toContain('the certificate is not trusted');
+});
+
 test('outside of a pod there is no login of a pod', async () => {
   const error = await failureOf(openKubeAccess({ kind: 'in-cluster' }));
 
@@ -69,16 +97,21 @@ interface Wrong {
   verify?: boolean;
 }
 
-function writeKubeconfig(server: string, token: string, verify = false): string {
+function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-kubeconfig-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'config');
+  return folder;
+}
+
+function writeKubeconfig(server: string, token: string, verify = false, authority?: string): string {
+  const file = join(makeFolder(), 'config');
+  const trust = verify ? {} : { 'insecure-skip-tls-verify': true };
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'here',
     clusters: [
-      { name: 'k8s', cluster: { server, ...(!verify && { 'insecure-skip-tls-verify': true }) } },
+      { name: 'k8s', cluster: { server, ...trust, 'certificate-authority-data': authority } },
       { name: 'other', cluster: { server: 'https://other.example.com' } },
     ],
     users: [{ name: 'reader', user: { token } }],
