@@ -183,7 +183,7 @@ config
   .action(async (options: { role: Role; config?: string }) => {
     const { checkAll } = await import('./config/check-all.ts');
     const isWorker = options.role !== 'api';
-    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
+    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker, sources: isWorker };
     const { file, warnings } = checkAll(
       { file: options.config },
       { ...needs, webhook: options.role !== 'worker' },

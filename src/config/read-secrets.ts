@@ -3,6 +3,7 @@ import { ConfigError, type Problem } from './problem.ts';
 import { type ModelKeys, readModelKeys } from './read-model-keys.ts';
 import { readWebhookSecrets } from './read-webhook-secrets.ts';
 import type { Config } from './schema.ts';
+import { needsToken } from './sections/konflux.ts';
 import { findQueueUrlFlaw } from './sections/queue.ts';
 
 /** What the caller can not do without; everything else is read if it is there. */
@@ -24,7 +25,8 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   webhookSigningKeys: Buffer[];
   /** What the variable says or, if it is not set, the file. */
   queueUrl: string;
-  konfluxToken: string | undefined;
+  /** By the name of their variable. */
+  konfluxTokens: ReadonlyMap<string, string>;
   testingFarmToken: string | undefined;
   warnings: string[];
 };
@@ -49,7 +51,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     queueUrl: read(config.queue.urlEnv) ?? config.queue.url,
     modelKeys,
     serviceAccounts,
-    konfluxToken: config.sources.konflux && read(config.sources.konflux.tokenEnv),
+    konfluxTokens: readKonfluxTokens(config, read),
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
     warnings: [],
   };
@@ -88,15 +90,24 @@ function checkQueueUrl({ queue }: Config, { queueUrl }: Secrets): Problem[] {
   return [{ path: 'queue.urlEnv', message: `the value of ${queue.urlEnv} ${message}`, fix }];
 }
 
+function readKonfluxTokens({ sources }: Config, read: (name: string) => string | undefined) {
+  const names = (sources.konflux?.clusters ?? []).map(({ tokenEnv }) => tokenEnv);
+  return new Map(
+    names.flatMap((name): [string, string][] => {
+      const token = read(name);
+      return token === undefined ? [] : [[name, token]];
+    }),
+  );
+}
+
 function checkSourceTokens({ sources: { konflux, testingFarm } }: Config, secrets: Secrets): Problem[] {
   const problems: Problem[] = [];
-  // Without an address the cluster comes from a kubeconfig or the pod itself, and so do its credentials.
-  const konfluxUrl = konflux?.clusterUrl ?? konflux?.kubearchiveUrl ?? konflux?.tektonResultsUrl;
-  if (konflux && konfluxUrl !== undefined && secrets.konfluxToken === undefined) {
+  for (const [index, cluster] of (konflux?.clusters ?? []).entries()) {
+    if (!needsToken(cluster) || secrets.konfluxTokens.has(cluster.tokenEnv)) continue;
     problems.push({
-      path: 'sources.konflux.tokenEnv',
-      message: `the environment variable ${konflux.tokenEnv} is not set`,
-      fix: `make a token of a service account that may only read and put it into ${konflux.tokenEnv}`,
+      path: `sources.konflux.clusters[${index}].tokenEnv`,
+      message: `the environment variable ${cluster.tokenEnv} is not set`,
+      fix: `make a token of a service account that may only read and put it into ${cluster.tokenEnv}`,
     });
   }
   const farmEnv = testingFarm?.tokenEnv;

@@ -15,7 +15,9 @@ import type { Delivery, Hook } from './gitlab/hook.ts';
 import type { Note } from './gitlab/model.ts';
 import { createPretendGitlab, type PretendGitlab } from './gitlab/server.ts';
 import { createJobEndings, type JobEnding, type JobEndings } from './job-endings.ts';
+import { createPretendKonflux, type PretendKonflux } from './konflux/server.ts';
 import type { Screen } from './screen.ts';
+import { addKonfluxRun, KONFLUX_NAMESPACE } from './story/konflux-run.ts';
 import { arrangeStory, QUESTION, type Story } from './story/scene.ts';
 
 export interface DemoOptions {
@@ -39,6 +41,12 @@ export async function runDemo({ screen, version, stepMs, signal, beforeEnd }: De
   const gitlab = await createPretendGitlab();
   stage.defer(() => gitlab.close());
   const story = arrangeStory(gitlab, { stepMs });
+  const konflux = await createPretendKonflux({
+    namespace: KONFLUX_NAMESPACE,
+    token: randomBytes(24).toString('hex'),
+  });
+  stage.defer(() => konflux.close());
+  addKonfluxRun(konflux, { projectId: story.project.id, sha: story.mergeRequest.commits.at(-1) ?? '' });
   const model = await chooseModel(story, folder, stepMs);
   stage.defer(() => model.close());
 
@@ -47,11 +55,15 @@ export async function runDemo({ screen, version, stepMs, signal, beforeEnd }: De
     'GitLab',
     `${gitlab.url}, a pretend one: ${story.project.path} !${story.mergeRequest.iid} "${story.mergeRequest.title}"`,
   );
+  screen.step(
+    'Konflux',
+    `${konflux.cluster.url}, a pretend cluster, and ${konflux.archive.url}, its archive`,
+  );
   screen.step('model', model.description);
   const jobs = createJobEndings((trouble) => signal.aborted || screen.step('trouble', trouble));
   const webhookToken = randomBytes(24).toString('hex');
   const watch = (event: AgentEvent) => signal.aborted || screen.agent(event);
-  const parts = { folder, model, webhookToken, watch, log: jobs.log, version };
+  const parts = { folder, konflux, model, webhookToken, watch, log: jobs.log, version };
   const service = await start(gitlab, story, parts);
   stage.defer(() => service.stop());
   signal.throwIfAborted();
@@ -118,6 +130,7 @@ function expectAnswer(what: string, { ending, reason }: JobEnding): void {
 
 interface Parts {
   folder: string;
+  konflux: PretendKonflux;
   model: DemoModel;
   webhookToken: string;
   watch: (event: AgentEvent) => void;
@@ -126,7 +139,7 @@ interface Parts {
 }
 
 async function start(gitlab: PretendGitlab, story: Story, parts: Parts): Promise<Service> {
-  const { folder, model, webhookToken, watch, log, version } = parts;
+  const { folder, konflux, model, webhookToken, watch, log, version } = parts;
   const file = join(folder, 'hummingbird.yaml');
   const text = stringify({
     gitlab: { url: gitlab.url, maxRequestsPerMinute: 6_000 },
@@ -141,6 +154,7 @@ async function start(gitlab: PretendGitlab, story: Story, parts: Parts): Promise
       backoffMs: 1_000,
     },
     store: { kind: 'folder', dir: join(folder, 'sessions') },
+    sources: { konflux: { clusters: [toCluster(konflux, story)] } },
     models: model.config,
   });
   writeFileSync(file, text);
@@ -148,6 +162,7 @@ async function start(gitlab: PretendGitlab, story: Story, parts: Parts): Promise
   const env = {
     ...model.env,
     HUMMINGBIRD_WEBHOOK_TOKEN: webhookToken,
+    KONFLUX_TOKEN: konflux.token,
     GITLAB_READ_TOKEN: gitlab.addToken({ userId: story.agent.id, scopes: ['read_api'] }),
     GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: story.agent.id, scopes: ['api'] }),
   };
@@ -161,6 +176,15 @@ async function start(gitlab: PretendGitlab, story: Story, parts: Parts): Promise
     // Nobody comes back for a job that is under way.
     stopGraceMs: 0,
   });
+}
+
+function toCluster({ cluster, archive, namespace }: PretendKonflux, { project }: Story) {
+  return {
+    url: cluster.url,
+    kubearchiveUrl: archive.url,
+    uiUrl: 'https://konflux.example.com',
+    namespaces: { [project.path]: namespace },
+  };
 }
 
 /** Shows each delivery once it was answered. */

@@ -60,9 +60,19 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
   if (!/^[!-~]+$/.test(token)) throw new PermanentError('The GitLab token is empty or has blanks in it');
 
   const agent = createAgent({ timeoutMs, ...(caFile !== undefined && { caFile }) });
-  const exchange = createExchange(agent, base.origin, token);
+  const exchange = createExchange({
+    dispatcher: agent,
+    origin: base.origin,
+    authorize: async () => ({ 'private-token': token }),
+  });
   const limiter = createLimiter(options.maxRequestsPerMinute, clock);
-  const send = createSend({ exchange, limiter, clock, token, log });
+  const send = createSend({
+    exchange,
+    limiter,
+    clock,
+    redact: (text) => text.replaceAll(token, '[token]'),
+    log,
+  });
   return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);
 }
 

@@ -1,4 +1,4 @@
-// One request and its answer on the wire, redirects included. The token is added here and nowhere else.
+// One request and its answer on the wire, redirects included. Credentials are added here and nowhere else.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import { PermanentError } from '../errors.ts';
@@ -29,19 +29,33 @@ export type Exchange = (request: GitlabRequest) => Promise<Answer>;
 const MAX_REDIRECTS = 5;
 const ANONYMOUS_HEADERS = { 'user-agent': 'hummingbird', accept: '*/*', 'accept-encoding': 'identity' };
 
-export function createExchange(dispatcher: Dispatcher, origin: string, token: string): Exchange {
+export interface ExchangeParts {
+  dispatcher: Dispatcher;
+  /** The only one that gets the credentials. */
+  origin: string;
+  /** The headers that say who we are. */
+  authorize: () => Promise<Record<string, string>>;
+  /** Throws for an address that must not be asked; it sees every redirect. */
+  checkTarget?: (url: URL) => void;
+  /** The service that is asked, for messages. */
+  who?: string;
+}
+
+export function createExchange(parts: ExchangeParts): Exchange {
+  const { dispatcher, origin, authorize, checkTarget, who = 'GitLab' } = parts;
   return async (asked) => {
     let { url } = asked;
     let isForeign = false;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
+      checkTarget?.(url);
       const response = await request(url, {
         dispatcher,
         method: asked.method,
         headers: isForeign
           ? ANONYMOUS_HEADERS
-          : { ...asked.headers, ...ANONYMOUS_HEADERS, 'private-token': token },
+          : { ...asked.headers, ...ANONYMOUS_HEADERS, ...(await authorize()) },
         body: asked.body ?? null,
         signal: asked.signal ?? null,
       });
@@ -50,7 +64,7 @@ export function createExchange(dispatcher: Dispatcher, origin: string, token: st
         return { status: response.statusCode, headers, body: response.body, isForeign };
       }
       await response.body.dump();
-      url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href));
+      url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href), who);
     }
     throw new PermanentError(`${describe(asked)} was redirected more than ${MAX_REDIRECTS} times`);
   };
@@ -65,7 +79,7 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | null): URL {
+function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | null, who: string): URL {
   if (!target) throw new PermanentError(`${describe(asked)} was redirected to an invalid address`);
   const isWrite = asked.method !== 'GET';
   const isSameOrigin = target.origin === asked.url.origin;
@@ -75,7 +89,7 @@ function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | nu
     : isSameOrigin || (asked.mayLeaveGitlab === true && /^https?:$/.test(target.protocol));
   if (isAllowed) return target;
   throw new PermanentError(
-    `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check GitLab's URL in the configuration`,
+    `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check ${who}'s URL in the configuration`,
   );
 }
 

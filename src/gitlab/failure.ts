@@ -19,7 +19,8 @@ export interface Refusal {
   askedMs: number | undefined;
 }
 
-export function fromRefusal(method: Method, what: string, refusal: Refusal): Failure {
+/** `who` is the service that was asked. */
+export function fromRefusal(method: Method, what: string, refusal: Refusal, who = 'GitLab'): Failure {
   const { status, isForeign, askedMs } = refusal;
   const says = refusal.words === '' ? '' : `: ${refusal.words}`;
   if (status === 404) {
@@ -27,11 +28,11 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal): Fai
     return { error: new NotFoundError(message), repeat: 'never' };
   }
   if (isForeign) {
-    // Signed links to a file store expire; asking GitLab again gives a new one.
+    // Signed links to a file store expire; asking again gives a new one.
     const message = `${what} was redirected to a file store, which answered ${status}`;
     return { error: new RetryableError(message), repeat: 'reads' };
   }
-  const reason = toPermanentReason(status);
+  const reason = toPermanentReason(status, who);
   if (reason !== undefined) {
     const message = `${what} was answered ${status}, ${reason}${says}`;
     return { error: new PermanentError(message), repeat: 'never' };
@@ -42,7 +43,7 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal): Fai
   return { error: new RetryableError(message, options), repeat, askedMs };
 }
 
-export function fromBrokenConnection(method: Method, what: string, cause: unknown): Failure {
+export function fromBrokenConnection(method: Method, what: string, cause: unknown, who = 'GitLab'): Failure {
   const code = codeOf(cause);
   if (UNTRUSTED.has(code)) {
     const message = `${what} was not sent, the certificate is not trusted (${code}). Renew it, or set the CA file to the PEM of the authority that signed it`;
@@ -56,18 +57,18 @@ export function fromBrokenConnection(method: Method, what: string, cause: unknow
     return { error: new RetryableError(message, { cause }), repeat: 'never' };
   }
   if (wasNeverSent(cause, code)) {
-    const message = `${what} could not reach GitLab (${code})`;
+    const message = `${what} could not reach ${who} (${code})`;
     return { error: new RetryableError(message, { cause }), repeat: 'always' };
   }
   const message = `${what} ${PROBLEMS[code] ?? 'got no whole answer'} (${code})${outcome(method, 'reads')}`;
   return { error: new RetryableError(message, { cause }), repeat: 'reads' };
 }
 
-function toPermanentReason(status: number): string | undefined {
+function toPermanentReason(status: number, who: string): string | undefined {
   if (status === 401) return 'the token is invalid, expired or revoked';
   if (status === 403) return 'the token lacks a scope or its user lacks a role';
   if (status === 408 || status === 425 || status === 429 || status >= 500) return undefined;
-  return 'GitLab does not accept this request';
+  return `${who} does not accept this request`;
 }
 
 function outcome(method: Method, repeat: Failure['repeat']): string {

@@ -19,6 +19,8 @@ function flatten(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(flatten).join(', ');
   if (typeof value !== 'object') return String(value);
+  // Of Kubernetes, which says everything else twice.
+  if ('kind' in value && value.kind === 'Status' && 'message' in value) return flatten(value.message);
   return Object.entries(value)
     .map(([key, inner]) => (isEnvelope(key) ? flatten(inner) : `${key}: ${flatten(inner)}`))
     .join('; ');

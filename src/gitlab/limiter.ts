@@ -6,12 +6,12 @@ import { MAX_SLEEP_MS } from './waiting.ts';
 export interface Limiter {
   /** Waits for its turn, first come first served; rejects with the signal's reason when aborted. */
   take(what: string, signal?: AbortSignal): Promise<void>;
-  /** Holds everybody back, because GitLab asked for it. */
+  /** Holds everybody back, because the other side asked for it. */
   pause(ms: number): void;
 }
 
 /** Lets at most `maxRequestsPerMinute` through in any minute, evenly spread after a small burst. */
-export function createLimiter(maxRequestsPerMinute: number, clock: Clock): Limiter {
+export function createLimiter(maxRequestsPerMinute: number, clock: Clock, who = 'GitLab'): Limiter {
   const burst = Math.max(1, Math.floor(maxRequestsPerMinute / 10));
   // The burst is taken off the rate, so that burst and steady flow together stay below the limit.
   const intervalMs = Math.ceil(60_000 / (maxRequestsPerMinute - burst + 1));
@@ -23,7 +23,7 @@ export function createLimiter(maxRequestsPerMinute: number, clock: Clock): Limit
     for (;;) {
       signal?.throwIfAborted();
       const now = clock.now();
-      if (pausedUntil - now > MAX_SLEEP_MS) throw toPauseError(what, pausedUntil - now);
+      if (pausedUntil - now > MAX_SLEEP_MS) throw toPauseError(what, who, pausedUntil - now);
       const waitMs = Math.max(pausedUntil, nextSlotAt - (burst - 1) * intervalMs) - now;
       if (waitMs <= 0) {
         nextSlotAt = Math.max(nextSlotAt, now) + intervalMs;
@@ -45,9 +45,9 @@ export function createLimiter(maxRequestsPerMinute: number, clock: Clock): Limit
   };
 }
 
-function toPauseError(what: string, retryAfterMs: number): RetryableError {
+function toPauseError(what: string, who: string, retryAfterMs: number): RetryableError {
   const seconds = Math.ceil(retryAfterMs / 1000);
-  return new RetryableError(`${what} was not sent: GitLab asked for a pause of ${seconds} s more`, {
+  return new RetryableError(`${what} was not sent: ${who} asked for a pause of ${seconds} s more`, {
     retryAfterMs,
   });
 }

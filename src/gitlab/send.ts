@@ -21,14 +21,16 @@ export interface SendParts {
   exchange: Exchange;
   limiter: Limiter;
   clock: Clock;
-  /** Taken out of what others write to us, should it be echoed. */
-  token: string;
+  /** Takes our secrets out of what others write to us, should they be echoed. */
+  redact: (text: string) => string;
+  /** The service that is asked, for messages. */
+  who?: string;
   log?: GitlabLog | undefined;
 }
 
 const MAX_TRIES = 4;
 
-export function createSend({ exchange, limiter, clock, token, log }: SendParts): Send {
+export function createSend({ exchange, limiter, clock, redact, who = 'GitLab', log }: SendParts): Send {
   return async (request, read) => {
     const what = describe(request);
     for (let attempt = 1; ; attempt += 1) {
@@ -43,7 +45,7 @@ export function createSend({ exchange, limiter, clock, token, log }: SendParts):
       if (isLast || waitMs > MAX_SLEEP_MS || !mayRepeat(request, failure)) throw failure.error;
       log?.warn(
         { request: what, attempt, waitMs, error: failure.error.message },
-        'GitLab request is repeated',
+        `${who} request is repeated`,
       );
       await clock.sleep(waitMs, request.signal);
     }
@@ -56,7 +58,7 @@ export function createSend({ exchange, limiter, clock, token, log }: SendParts):
       const { status } = answer;
       log?.debug(
         { request: describe(request), status, durationMs: clock.now() - startedAt },
-        'GitLab answered',
+        `${who} answered`,
       );
       if (!answer.isForeign) limiter.pause(usedUpMs(answer.headers));
       if (status >= 200 && status < 300) return { kind: 'answered', value: await read(answer) };
@@ -64,16 +66,17 @@ export function createSend({ exchange, limiter, clock, token, log }: SendParts):
     } catch (error) {
       request.signal?.throwIfAborted();
       if (error instanceof PermanentError) throw error;
-      return { kind: 'failed', failure: fromBrokenConnection(request.method, describe(request), error) };
+      return { kind: 'failed', failure: fromBrokenConnection(request.method, describe(request), error, who) };
     }
   }
 
   async function toRefused(request: GitlabRequest, answer: Answer) {
     const { status, headers, isForeign } = answer;
-    const words = toWords((await readErrorText(answer)).replaceAll(token, '[token]'));
+    const words = toWords(redact(await readErrorText(answer)));
     request.signal?.throwIfAborted();
     const askedMs = status === 429 || status === 503 ? askedWaitMs(headers) : undefined;
-    const failure = fromRefusal(request.method, describe(request), { status, words, isForeign, askedMs });
+    const refusal = { status, words, isForeign, askedMs };
+    const failure = fromRefusal(request.method, describe(request), refusal, who);
     return isForeign ? { failure } : { failure, status };
   }
 }

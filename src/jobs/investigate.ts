@@ -63,7 +63,7 @@ export interface InvestigationDependencies {
   sandboxes: SandboxProvider;
   /** Of the files that are kept with a session. */
   keepBytes: number;
-  createToolbox: (sandbox: Sandbox, mr: MergeRequest) => Toolbox;
+  createToolbox: (sandbox: Sandbox, mr: MergeRequest, project: ProjectRef) => Toolbox;
   log: Logger;
   now: () => number;
 }
@@ -97,7 +97,7 @@ export async function investigate(
     await restoreFiles({ sandbox, session, messages, noteId, log });
     const meta = toMeta(investigation, session, deps.now());
     const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
-    const toolbox = deps.createToolbox(sandbox, mr);
+    const toolbox = deps.createToolbox(sandbox, mr, project);
     const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
     await store.saveContext(sessionId, { version: 1, messages });
     const side = deps.openSideModel(ledger);

@@ -8,13 +8,14 @@ import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
 import { openFolderStore } from '../session/folder-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
+import { type DataSources, type DataSourcesOptions, openDataSources } from './data-sources.ts';
 import { openSandboxes } from './sandboxes.ts';
 import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
+  secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'];
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -33,25 +34,30 @@ export type OpenModels = Pick<
 >;
 
 /** All but the money, which depends on who else spends it. */
-export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & { workflow: Workflow };
+export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & {
+  workflow: Workflow;
+  dataSources: DataSources;
+};
 
 /** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
-  const { config, reader, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
+  const { config, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
+  const dataSources = await openDataSources(options);
   return {
     ...arrangeModels(() => openConfigured(options, workflow)),
     store: await openStore(config),
     sandboxes: await openSandboxes(options),
     keepBytes: config.sandbox.keepBytes,
-    createToolbox: (sandbox, mr) =>
+    dataSources,
+    createToolbox: (sandbox, mr, project) =>
       createToolbox({
         sandbox,
-        sources: [createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid })],
+        sources: dataSources.createFor(mr, project),
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),

@@ -27,6 +27,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   });
 
   const investigator = await createInvestigator({ config, secrets, reader, log, now });
+  onStop(() => investigator.dataSources.close());
   onStop(() => investigator.sandboxes.close());
   checks.push({
     name: 'sandbox',

@@ -19,7 +19,14 @@ export interface SourceTool<Args = never> {
 }
 
 /** Small answers as values, large ones as streams of text. */
-export type SourceAnswer = { kind: 'json'; value: unknown } | TextAnswer;
+export type SourceAnswer = JsonAnswer | TextAnswer;
+
+export interface JsonAnswer {
+  kind: 'json';
+  value: unknown;
+  /** Places that could not be asked, so that something may be missing; the answer itself says so too. */
+  gaps?: readonly string[];
+}
 
 export interface TextAnswer {
   kind: 'text';

@@ -6,14 +6,22 @@ import type { SourceTool } from '../sources/source.ts';
 export interface Gaps {
   /** The same tool, whose failures are remembered until the same call works. */
   watch(tool: SourceTool): SourceTool;
-  /** The calls that never worked, each once, in the order they were made. */
+  /** The calls that never worked, or only in part, each once, in the order they were made. */
   list(): string[];
 }
 
+/** Of the reason for a part that is missing. */
+const MAX_GAP = 200;
+
 export function createGaps(): Gaps {
   const isOpen = new Map<string, boolean>();
+  /** Of the calls that worked, but not everywhere. */
+  const partial = new Map<string, readonly string[]>();
   return {
-    list: () => [...isOpen.keys()].filter((call) => isOpen.get(call)),
+    list: () =>
+      [...isOpen.entries()].flatMap(([call, open]) =>
+        open ? [call] : (partial.get(call) ?? []).map((gap) => `${call}, in part: ${gap.slice(0, MAX_GAP)}`),
+      ),
     watch: (tool) => ({
       ...tool,
       async read(args, signal) {
@@ -27,6 +35,7 @@ export function createGaps(): Gaps {
         try {
           const answer = await tool.read(args, signal);
           isOpen.set(call, false);
+          partial.set(call, answer.kind === 'json' ? (answer.gaps ?? []) : []);
           if (answer.kind === 'text' && typeof answer.body !== 'string') onFailure(answer.body, miss);
           return answer;
         } catch (error) {

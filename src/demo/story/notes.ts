@@ -1,5 +1,6 @@
 // The two notes of the script. What they quote is read from the logs, so that every quote is true.
 import { KONFLUX } from './jobs.ts';
+import { KONFLUX_RUN } from './konflux-run.ts';
 import type { JobLog } from './logs/log-writer.ts';
 import { readLine } from './logs.ts';
 import type { FailedPipeline } from './pipeline.ts';
@@ -42,13 +43,13 @@ Line 4 of \`config/pricing.json\`, which this merge request changed:
 
 ### Also seen
 
-- \`${KONFLUX.name}\`: failed, most likely for the same reason; its status names \`cart-total.test.ts\`.
+- [\`${KONFLUX.name}\`](${KONFLUX.targetUrl}): the same failure. The log of its task \`unit-tests\` says \`${KONFLUX_RUN.assertion}\`; the five tasks after it were skipped.
 - ${linkTo(e2eSmokeFirstTry, e2eSmokeFirstTry.log.lines.timeout)}: flaky, a timeout; it [passed when it was retried](${e2eSmoke.url}).
 - ${linkTo(docsSpelling, docsSpelling.log.lines.misspelling)}: allowed to fail; the typo "reedem" in \`docs/vouchers.md\` is not from this merge request.
 
-**Confidence:** high for the two test jobs, medium for Konflux; its logs would raise it.
+**Confidence:** high: two jobs and Konflux show the same cent, and the change explains it.
 
-**Not available:** the logs of the Konflux run; only [its status](${KONFLUX.targetUrl}) could be read.`;
+**Not available:** nothing that is needed; the pod of the Konflux run is gone, but the archive still had its log.`;
 }
 
 export function writeReplyNote({ jobs }: FailedPipeline): string {

@@ -1,4 +1,5 @@
 // What a model would say of the story: data that a server of any provider's API can speak.
+import { KONFLUX_RUN } from './konflux-run.ts';
 import { writeAnalysisNote, writeReplyNote } from './notes.ts';
 import type { FailedPipeline } from './pipeline.ts';
 import type { Story } from './scene.ts';
@@ -41,6 +42,7 @@ const UNIT_LOG = '/tmp/data/unit-tests.log';
 const INTEGRATION_LOG = '/tmp/data/integration-tests.log';
 const E2E_LOG = '/tmp/data/e2e-smoke.log';
 const SPELLING_LOG = '/tmp/data/docs-spelling.log';
+export const KONFLUX_LOG_FILE = '/tmp/data/konflux-unit-tests.log';
 
 const NOTHING_MORE =
   'This is the scripted model of the demo, and its script ends here. ' +
@@ -60,7 +62,7 @@ function analyse(pipeline: FailedPipeline): ScriptedTurn[] {
       calls: [call('gitlab_list_jobs', { pipeline_id: pipeline.id }), call('gitlab_list_commit_statuses')],
     },
     {
-      text: 'Four tries failed: two tests, one smoke test that passed when it was retried, and the spelling, which may fail. I will fetch all four logs.',
+      text: 'Four tries failed: two tests, one smoke test that passed when it was retried, and the spelling, which may fail. I will fetch all four logs. Konflux failed as well, so I will ask it for its runs.',
       calls: [
         call('fetch_batch_to_sandbox', {
           requests: [
@@ -70,6 +72,7 @@ function analyse(pipeline: FailedPipeline): ScriptedTurn[] {
             fetchLog(docsSpelling.id, SPELLING_LOG),
           ],
         }),
+        call('konflux_list_pipelineruns'),
       ],
     },
     {
@@ -78,15 +81,25 @@ function analyse(pipeline: FailedPipeline): ScriptedTurn[] {
         exec(
           `grep -nE 'AssertionError|LedgerMismatch|Test timeout|Unknown word|ERROR: Job' ${UNIT_LOG} ${INTEGRATION_LOG} ${E2E_LOG} ${SPELLING_LOG} | cut -c1-260`,
         ),
+        call('konflux_get_pipelinerun', { pipelinerun: KONFLUX_RUN.pipelineRun }),
       ],
     },
     {
-      text: 'A cart total of 1512 instead of 1513 is in both. Now the lines around it, and what the merge request changed.',
+      text: 'A cart total of 1512 instead of 1513 is in both. Now the lines around it, what the merge request changed, and the log of the task that failed in Konflux.',
       calls: [
         exec(`sed -n '${failedTest},${failedTest + 1}p;${assertion - 1},${assertion + 14}p' ${UNIT_LOG}`),
         exec(`sed -n '${mismatch},${mismatch + 3}p' ${INTEGRATION_LOG} | cut -c1-400`),
         call('gitlab_get_mr_diff'),
+        call('fetch_to_sandbox', {
+          tool: 'konflux_get_taskrun_log',
+          args: { taskrun: KONFLUX_RUN.taskRun },
+          path: KONFLUX_LOG_FILE,
+        }),
       ],
+    },
+    {
+      text: 'Is it the same failure in Konflux?',
+      calls: [exec(`grep -nE '=====|×|AssertionError|Tests ' ${KONFLUX_LOG_FILE}`)],
     },
     { text: writeAnalysisNote(pipeline), calls: [] },
   ];

@@ -1,6 +1,6 @@
 // What GitLab sent, before it is believed.
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
+import { checkWire } from '../from-wire.ts';
 
 const PER_PAGE = 100;
 const MAX_PAGES = 10;
@@ -9,12 +9,7 @@ const MAX_PAGES = 10;
 export const PAGING = { perPage: PER_PAGE, maxPages: MAX_PAGES } as const;
 
 export function fromWire<T>(schema: z.ZodType<T>, what: string, answer: unknown): T {
-  const checked = schema.safeParse(answer);
-  if (checked.success) return checked.data;
-  const problems = checked.error.issues.slice(0, 3).map(({ path, message }) => [...path, message].join(': '));
-  throw new PermanentError(`GitLab's answer about ${what} has an unknown form: ${problems.join('; ')}`, {
-    cause: checked.error,
-  });
+  return checkWire(schema, answer, { who: 'GitLab', what });
 }
 
 export function fromWireList<T>(schema: z.ZodType<T>, what: string, answer: unknown): T[] {

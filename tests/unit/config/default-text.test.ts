@@ -33,7 +33,11 @@ describe('the text of config init', () => {
 
     const config = load([konflux, s3, docker, gitlab, models].join('\n'));
 
-    expect(config.sources.konflux?.namespaces).toEqual({ 'group/**': 'my-team-tenant' });
+    expect(config.sources.konflux?.clusters).toMatchObject([
+      { name: 'konflux', namespaces: { 'group/**': 'my-team-tenant' } },
+      { name: 'second', context: 'reader' },
+      { name: 'own', inCluster: true },
+    ]);
     expect(config.sources.testingFarm).toEqual(
       load('sources: { testingFarm: { tokenEnv: TESTING_FARM_TOKEN } }').sources.testingFarm,
     );

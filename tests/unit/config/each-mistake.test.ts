@@ -95,8 +95,18 @@ sandbox: { kind: docker, memoryMb: 512 }
   sandbox.maxBytes: must not be more than half of memoryMb: files are in memory, and commands need some too. Fix: lower it or raise memoryMb.
 sandbox: { kind: docker, jobTimeoutMs: 5000 }
   sandbox.jobTimeoutMs: must not be smaller than commandTimeoutMs. Fix: raise it or lower commandTimeoutMs.
-sources: { konflux: { namespaces: { "a/b": "My Team" } } }
-  sources.konflux.namespaces['a/b']: is not a Kubernetes namespace. Fix: use lower-case letters, digits and -, as in my-team-tenant.
+sources: { konflux: { clusters: [{ url: "https://k8s", namespaces: { "a/b": "My Team" } }] } }
+  sources.konflux.clusters[0].namespaces['a/b']: is not a Kubernetes namespace. Fix: use lower-case letters, digits and -, as in my-team-tenant.
+sources: { konflux: { clusters: [{ url: "https://k8s", namespaces: {} }] } }
+  sources.konflux.clusters[0].namespaces: names no project. Fix: write which namespace is whose, as in 'group/**': my-team-tenant.
+sources: { konflux: { clusters: [{ namespaces: { "a/b": team } }] } }
+  sources.konflux.clusters[0].url: there is nothing to ask. Fix: set url, kubeconfig, inCluster: true, kubearchiveUrl or tektonResultsUrl.
+sources: { konflux: { clusters: [{ url: "https://k8s", inCluster: true, namespaces: { "a/b": team } }] } }
+  sources.konflux.clusters[0].url: url, kubeconfig and inCluster exclude each other. Fix: keep one of them.
+sources: { konflux: { clusters: [{ url: "https://k8s", context: x, namespaces: { "a/b": team } }] } }
+  sources.konflux.clusters[0].context: is a context of no kubeconfig. Fix: set kubeconfig too, or remove it.
+sources: { konflux: { clusters: [{ inCluster: true, namespaces: { "a/b": x } }, { url: "https://k8s", namespaces: { "a/b": x } }] } }
+  sources.konflux.clusters[1].name: two clusters have the name konflux. Fix: give each a name of its own.
 `;
 
 describe('one mistake gets one message that says how to mend it', () => {

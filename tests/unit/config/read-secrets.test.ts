@@ -54,7 +54,7 @@ describe('what is needed', () => {
       queueUrl: 'pglite:.hummingbird/db',
       modelKeys: new Map(),
       serviceAccounts: new Map(),
-      konfluxToken: undefined,
+      konfluxTokens: new Map(),
       testingFarmToken: undefined,
       warnings: [],
     });
@@ -248,21 +248,41 @@ describe('models on Vertex AI', () => {
 describe('tokens of other sources', () => {
   it('are needed where an address or a variable is named', () => {
     const custom = load(
-      'sources: { konflux: { clusterUrl: "https://k8s" }, testingFarm: { tokenEnv: FARM } }',
+      `sources:
+         konflux:
+           clusters:
+             - { name: a, url: "https://k8s", namespaces: { "**": ns } }
+             - { name: b, kubearchiveUrl: "https://archive", tokenEnv: OTHER, namespaces: { "**": ns } }
+         testingFarm: { tokenEnv: FARM }`,
     );
 
     expect(
       errorOf(() => readSecrets(custom, { sources: true }, {})).problems.map(({ path }) => path),
-    ).toEqual(['sources.konflux.tokenEnv', 'sources.testingFarm.tokenEnv']);
-    expect(readSecrets(custom, { sources: true }, { KONFLUX_TOKEN: 'k', FARM: 'f' })).toMatchObject({
-      konfluxToken: 'k',
+    ).toEqual([
+      'sources.konflux.clusters[0].tokenEnv',
+      'sources.konflux.clusters[1].tokenEnv',
+      'sources.testingFarm.tokenEnv',
+    ]);
+    const env = { KONFLUX_TOKEN: 'k', OTHER: 'o', FARM: 'f' };
+    expect(readSecrets(custom, { sources: true }, env)).toMatchObject({
+      konfluxTokens: new Map([
+        ['KONFLUX_TOKEN', 'k'],
+        ['OTHER', 'o'],
+      ]),
       testingFarmToken: 'f',
     });
   });
 
-  it('are not needed in the cluster itself, nor where no variable is named', () => {
-    const custom = load('sources: { konflux: {}, testingFarm: {} }');
+  it('are not needed in the cluster itself, with a kubeconfig, nor where no variable is named', () => {
+    const custom = load(
+      `sources:
+         konflux:
+           clusters:
+             - { name: a, inCluster: true, kubearchiveUrl: "https://archive", namespaces: { "**": ns } }
+             - { name: b, kubeconfig: /etc/kubeconfig, namespaces: { "**": ns } }
+         testingFarm: {}`,
+    );
 
-    expect(readSecrets(custom, { sources: true }, {})).toMatchObject({ konfluxToken: undefined });
+    expect(readSecrets(custom, { sources: true }, {})).toMatchObject({ konfluxTokens: new Map() });
   });
 });

@@ -5,12 +5,15 @@ export const CONTINUATION =
 
 export const TOOLS = [
   'sandbox_exec',
+  'fetch_to_sandbox',
   'fetch_batch_to_sandbox',
   'gitlab_get_mr_details',
   'gitlab_get_mr_diff',
   'gitlab_list_pipelines',
   'gitlab_list_jobs',
   'gitlab_list_commit_statuses',
+  'konflux_list_pipelineruns',
+  'konflux_get_pipelinerun',
 ];
 
 export type Request = Anthropic.MessageStreamParams;

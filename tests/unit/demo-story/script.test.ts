@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Bash } from 'just-bash';
 import { expect, test } from 'vitest';
+import { KONFLUX_LOG, KONFLUX_RUN } from '../../../src/demo/story/konflux-run.ts';
 import type { FailedPipeline } from '../../../src/demo/story/pipeline.ts';
-import { createScript, type ScriptedTurn } from '../../../src/demo/story/script.ts';
+import { createScript, KONFLUX_LOG_FILE, type ScriptedTurn } from '../../../src/demo/story/script.ts';
 import { createStory } from './story.ts';
 
 test('the commands of the script find in the real logs what its notes quote', async () => {
@@ -31,6 +32,7 @@ test('the commands of the script find in the real logs what its notes quote', as
   expect(seen).toContain(`e2e-smoke.log:${e2eSmokeFirstTry.log.lines.timeout}:`);
   expect(seen).toContain('reedem');
   expect(seen).toContain('+ 1512');
+  expect(seen).toContain(`7:${KONFLUX_RUN.assertion}`);
 
   const seenLater = await run(script.reply);
   for (const key of ['stall', 'timeout', 'connection'] as const) {
@@ -77,10 +79,9 @@ test('there is no script before the pipeline failed', async () => {
 
 function filesOf({ jobs }: FailedPipeline): Record<string, string> {
   const { unitTests, integrationTests, e2eSmokeFirstTry, docsSpelling } = jobs;
-  return Object.fromEntries(
-    [unitTests, integrationTests, e2eSmokeFirstTry, docsSpelling].map(({ name, log }) => [
-      `/tmp/data/${name}.log`,
-      log.text,
-    ]),
-  );
+  const files = [unitTests, integrationTests, e2eSmokeFirstTry, docsSpelling].map(({ name, log }) => [
+    `/tmp/data/${name}.log`,
+    log.text,
+  ]);
+  return { ...Object.fromEntries(files), [KONFLUX_LOG_FILE]: KONFLUX_LOG };
 }

@@ -18,6 +18,7 @@ export interface SeenRequest {
   path: string;
   query: URLSearchParams;
   token: string | undefined;
+  authorization: string | undefined;
   contentType: string | undefined;
   body: string;
 }
@@ -104,6 +105,7 @@ async function toSeenRequest(incoming: IncomingMessage): Promise<SeenRequest> {
     path: pathname,
     query: searchParams,
     token: incoming.headers['private-token']?.toString(),
+    authorization: incoming.headers.authorization,
     contentType: incoming.headers['content-type'],
     body: Buffer.concat(chunks).toString(),
   };

@@ -67,6 +67,17 @@ test('gaps of a batch are named in the order of its requests, whichever fails fi
   expect(toolbox.gaps()).toEqual([1, 2, 3].map((id) => `farm_get_log {"id":${id}}`));
 });
 
+test('a part that is missing of an answer is a gap until the same call brings it', async () => {
+  const gaps = [['the archive: 503'], []];
+  const toolbox = withTool(async () => ({ kind: 'json', value: 'most', gaps: gaps.shift() ?? [] }));
+
+  expect(await call(toolbox, 'farm_get_log', { id: 7 })).toMatchObject({ isError: false });
+  expect(toolbox.gaps()).toEqual(['farm_get_log {"id":7}, in part: the archive: 503']);
+
+  await call(toolbox, 'farm_get_log', { id: 7 });
+  expect(toolbox.gaps()).toEqual([]);
+});
+
 function withTool(read: (args: { id: number }) => Promise<SourceAnswer>) {
   const tool = fakeTool('farm_get_log', z.strictObject({ id: z.int() }), read);
   return createToolbox({ sandbox: createMemorySandbox(), sources: [createFakeSource('farm', [tool])] });

@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import { type Config, matchProject, type Project, type Secrets } from '../config/config.ts';
+import type { GitlabClient } from '../gitlab/client.ts';
+import { createGitlabSource } from '../sources/gitlab/source.ts';
+import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
+import type { KubeLogin } from '../sources/konflux/kube-access.ts';
+import { createKonfluxSource } from '../sources/konflux/source.ts';
+import type { Source } from '../sources/source.ts';
+import { openTestingFarm } from '../sources/testing-farm/connection.ts';
+import { createTestingFarmSource } from '../sources/testing-farm/source.ts';
+
+export interface DataSources {
+  /** Of one job: GitLab's, and those whose section is in the configuration and means the project. */
+  createFor(mr: { projectId: number; iid: number; sha: string }, project: Project): Source[];
+  close(): Promise<void>;
+}
+
+export interface DataSourcesOptions {
+  config: Config;
+  secrets: Pick<Secrets, 'konfluxTokens' | 'testingFarmToken'>;
+  /** With the READ token. */
+  reader: GitlabClient;
+  log: Logger;
+}
+
+/** Connects what the configuration asks for; a login that can not be used is an error now. */
+export async function openDataSources(options: DataSourcesOptions): Promise<DataSources> {
+  const { config, secrets, reader, log } = options;
+  const { konflux, testingFarm } = config.sources;
+  const clusters = await Promise.all((konflux?.clusters ?? []).map((one) => openCluster(one, options)));
+  const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
+  return {
+    createFor(mr, project) {
+      const tenancies = clusters.flatMap(({ cluster, namespaces }) => {
+        const namespace = matchProject(namespaces, project);
+        return namespace === null ? [] : [{ cluster, namespace }];
+      });
+      const { sha } = mr;
+      return [
+        createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid }),
+        ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, { project, mrIid: mr.iid, sha })] : []),
+        ...(farm ? [createTestingFarmSource(farm, { sha })] : []),
+      ];
+    },
+    async close() {
+      await Promise.all([...clusters.map(({ cluster }) => cluster.close()), farm?.close()]);
+    },
+  };
+}
+
+type ClusterConfig = NonNullable<Config['sources']['konflux']>['clusters'][number];
+
+interface OpenCluster {
+  cluster: KonfluxCluster;
+  namespaces: ClusterConfig['namespaces'];
+}
+
+async function openCluster(one: ClusterConfig, { secrets, log }: DataSourcesOptions): Promise<OpenCluster> {
+  const { name, kubearchiveUrl, tektonResultsUrl, uiUrl, caFile, namespaces } = one;
+  const token = secrets.konfluxTokens.get(one.tokenEnv);
+  const login = toLogin(one, token);
+  const options = { name, login, kubearchiveUrl, tektonResultsUrl, token, uiUrl, caFile, log };
+  return { cluster: await openKonfluxCluster(options), namespaces };
+}
+
+function toLogin(
+  { url, kubeconfig, context, inCluster }: ClusterConfig,
+  token: string | undefined,
+): KubeLogin | undefined {
+  // That there is a token for it was checked with the secrets.
+  if (url !== undefined) return { kind: 'token', url, token: token ?? '' };
+  if (kubeconfig !== undefined) return { kind: 'kubeconfig', file: kubeconfig, context };
+  return inCluster ? { kind: 'in-cluster' } : undefined;
+}

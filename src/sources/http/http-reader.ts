@@ -1,0 +1,150 @@
+// Reading, and only reading, from one configured address: with limits, retries and pauses as GitLab's client has them.
+import type { Readable } from 'node:stream';
+import type { buildConnector } from 'undici';
+import { PermanentError } from '../../errors.ts';
+import { createAgent } from '../../gitlab/agent.ts';
+import { contentTypeOf } from '../../gitlab/answer.ts';
+import { toApiUrl, withoutSlashes } from '../../gitlab/api-url.ts';
+import { toBodyStream } from '../../gitlab/body-stream.ts';
+import { type Clock, systemClock } from '../../gitlab/clock.ts';
+import { type Answer, createExchange, describe } from '../../gitlab/exchange.ts';
+import { fromBrokenConnection } from '../../gitlab/failure.ts';
+import { createLimiter } from '../../gitlab/limiter.ts';
+import { createSend, type GitlabLog } from '../../gitlab/send.ts';
+import { checkLiteralAddress, guardedLookup } from './address-guard.ts';
+import { cutBody, readBytes } from './bounded-body.ts';
+
+export interface HttpReaderOptions {
+  /** Who is asked, for messages: `KubeArchive of prod`. */
+  who: string;
+  /** All that is read lies below it. */
+  url: string;
+  /** The headers that say who we are; they go to this origin only. */
+  authorize?: () => Promise<Record<string, string>>;
+  /** Other origins of the configuration, to which a redirect may lead, without the headers. */
+  otherOrigins?: readonly string[];
+  caFile?: string | undefined;
+  connect?: buildConnector.BuildOptions;
+  /** The longest silence: before an answer begins, and within it. */
+  timeoutMs?: number;
+  maxRequestsPerMinute?: number;
+  maxJsonBytes?: number;
+  maxStreamBytes?: number;
+  log?: GitlabLog | undefined;
+  clock?: Clock | undefined;
+}
+
+/** Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason. */
+export interface HttpReader {
+  readonly who: string;
+  getJson(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** A text that is small enough to be held in memory. */
+  getText(path: string, signal: AbortSignal): Promise<string>;
+  /** Read it to its end, or destroy it. What is too long ends with a line that says so. */
+  open(path: string, query: Query, signal: AbortSignal): Promise<Readable>;
+  close(): Promise<void>;
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+const TIMEOUT_MS = 30_000;
+/** KubeArchive lets ten requests for logs through in a second. */
+const REQUESTS_PER_MINUTE = 500;
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+
+export function createHttpReader(options: HttpReaderOptions): HttpReader {
+  const { who, authorize = async () => ({}), timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
+  const { maxJsonBytes = MAX_JSON_BYTES, maxStreamBytes = MAX_STREAM_BYTES, caFile, log } = options;
+  const base = new URL(options.url);
+  const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
+  const agent = createAgent({ timeoutMs, caFile, connect: { ...options.connect, lookup: guardedLookup } });
+  /** What was sent last to say who we are; taken out of what is answered, should it be echoed. */
+  let secret = '';
+  const exchange = createExchange({
+    dispatcher: agent,
+    origin: base.origin,
+    async authorize() {
+      const headers: Record<string, string> = await authorize();
+      secret = headers.authorization?.replace(/^\w+ /, '') ?? '';
+      return headers;
+    },
+    who,
+    checkTarget(url) {
+      if (!origins.has(url.origin))
+        throw new PermanentError(
+          `${who} redirected to ${url.origin}, which is not in the configuration, so nothing was sent there`,
+        );
+      checkLiteralAddress(url);
+    },
+  });
+  const send = createSend({
+    exchange,
+    limiter: createLimiter(options.maxRequestsPerMinute ?? REQUESTS_PER_MINUTE, clock, who),
+    clock,
+    redact: (text) => (secret === '' ? text : text.replaceAll(secret, '[token]')),
+    who,
+    log,
+  });
+
+  const toRequest = (path: string, query: Query, signal: AbortSignal) => ({
+    method: 'GET' as const,
+    url: toApiUrl(withoutSlashes(base.href), path, toSearch(query)),
+    signal,
+    mayLeaveGitlab: true,
+  });
+
+  return {
+    who,
+    async getJson(path, query, signal) {
+      const request = toRequest(path, query, signal);
+      return send(request, async (answer) => {
+        await refuseWebPage(answer, who, describe(request));
+        const bytes = await readBytes(answer, maxJsonBytes, describe(request));
+        return parseJson(bytes, contentTypeOf(answer), `${who}, ${describe(request)},`);
+      });
+    },
+    async getText(path, signal) {
+      const request = toRequest(path, {}, signal);
+      return send(request, async (answer) =>
+        new TextDecoder().decode(await readBytes(answer, maxJsonBytes, describe(request))),
+      );
+    },
+    async open(path, query, signal) {
+      const request = toRequest(path, query, signal);
+      const what = describe(request);
+      return send(request, async (answer) =>
+        toBodyStream(cutBody(answer, maxStreamBytes, what), (error) =>
+          signal.aborted ? signal.reason : fromBrokenConnection('GET', what, error, who).error,
+        ),
+      );
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function toSearch(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+  return search.toString();
+}
+
+async function refuseWebPage(answer: Answer, who: string, what: string): Promise<void> {
+  if (contentTypeOf(answer) !== 'text/html') return;
+  await answer.body.dump();
+  throw new PermanentError(
+    `${what} was answered with a web page, perhaps a login, not by the API of ${who}. Check its URL and the token in the configuration`,
+  );
+}
+
+function parseJson(bytes: Buffer, contentType: string, what: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    // What calls itself JSON and is not was cut on its way, which may not happen the next time.
+    if (contentType === 'application/json') throw new Error('the answer is not whole JSON', { cause });
+    throw new PermanentError(`${what} answered with ${contentType || 'no content type'}, not with JSON`, {
+      cause,
+    });
+  }
+}

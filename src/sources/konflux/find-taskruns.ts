@@ -1,0 +1,50 @@
+import { type Finding, type Found, findOne } from './find.ts';
+import { findAll } from './find-all.ts';
+import { KEYS } from './labels.ts';
+import type { Scope } from './scope.ts';
+import { TASK_RUNS } from './wanted.ts';
+import type { PipelineRun, TaskRun } from './wire.ts';
+
+const MAX_SINGLE = 50;
+
+/** All task runs of a pipeline run: by label, then by the references it holds, then from inside of it. */
+export async function findTaskRuns(
+  scope: Scope,
+  run: Found<PipelineRun>,
+  signal: AbortSignal,
+): Promise<Finding<TaskRun>> {
+  const { name } = run.value.metadata;
+  const finding = await findAll(scope, TASK_RUNS, [{ [KEYS.pipelineRun]: name }], signal);
+  const known = new Set(finding.found.map(({ value }) => value.metadata.name));
+  const missing = (run.value.status?.childReferences ?? [])
+    .filter((child) => (child.kind ?? 'TaskRun') === 'TaskRun' && !known.has(child.name))
+    .map((child) => child.name);
+  const single = await Promise.all(
+    missing.slice(0, MAX_SINGLE).map((child) => findSingle(scope, child, signal)),
+  );
+  const found = [...finding.found, ...single.filter((one) => one !== null)];
+  const names = new Set(found.map(({ value }) => value.metadata.name));
+  return { ...finding, found: [...found, ...embeddedIn(run).filter((one) => !names.has(nameOf(one)))] };
+}
+
+async function findSingle(scope: Scope, name: string, signal: AbortSignal): Promise<Found<TaskRun> | null> {
+  try {
+    return await findOne(scope, TASK_RUNS, name, signal);
+  } catch {
+    signal.throwIfAborted();
+    // The list that found the others has already said who could not be asked.
+    return null;
+  }
+}
+
+/** Data of before Tekton's v1. */
+function embeddedIn(run: Found<PipelineRun>): Found<TaskRun>[] {
+  return Object.entries(run.value.status?.taskRuns ?? {}).map(([name, { pipelineTaskName, status }]) => ({
+    ...run,
+    value: { metadata: { name, labels: { [KEYS.pipelineTask]: pipelineTaskName ?? name } }, status },
+  }));
+}
+
+function nameOf({ value }: Found<TaskRun>): string {
+  return value.metadata.name;
+}

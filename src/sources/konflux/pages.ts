@@ -1,0 +1,29 @@
+import type { Page } from './store.ts';
+
+export const PAGE_SIZE = 100;
+const MAX_PAGES = 10;
+
+/** One page, and what to ask the next one with; undefined after the last. */
+export type ReadPage = (
+  token: string | undefined,
+) => Promise<{ items: readonly unknown[]; next: string | undefined }>;
+
+/** All pages, up to a limit. What breaks off in the middle keeps what was read before. */
+export async function readPages(read: ReadPage, signal: AbortSignal): Promise<Page> {
+  const items: unknown[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    try {
+      const { items: more, next } = await read(token);
+      items.push(...more);
+      token = next;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (page === 0) throw error;
+      // A token for the next page expires when a list takes too long.
+      return { items, isCut: false, brokenBy: error };
+    }
+    if (token === undefined) return { items, isCut: false };
+  }
+  return { items, isCut: true };
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../../gitlab/clock.ts';
+import type { GitlabLog } from '../../gitlab/send.ts';
+import { createHttpReader } from '../http/http-reader.ts';
+import type { Scope } from './scope.ts';
+
+export interface TestingFarmOptions {
+  /** Of the API, with its version. */
+  url: string;
+  artifactsUrl: string;
+  /** For the API only; requests are public. */
+  token?: string | undefined;
+  timeoutMs?: number;
+  log?: GitlabLog | undefined;
+  clock?: Clock | undefined;
+}
+
+/** Testing Farm, connected for all jobs. */
+export interface TestingFarm {
+  readonly readers: Pick<Scope, 'api' | 'artifacts' | 'artifactsUrl'>;
+  close(): Promise<void>;
+}
+
+export function openTestingFarm(options: TestingFarmOptions): TestingFarm {
+  const { url, artifactsUrl, token, ...shared } = options;
+  const authorize = async () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
+  const api = createHttpReader({ who: 'Testing Farm', url, authorize, ...shared });
+  const artifacts = createHttpReader({ who: 'the artifacts of Testing Farm', url: artifactsUrl, ...shared });
+  return {
+    readers: { api, artifacts, artifactsUrl },
+    async close() {
+      await Promise.all([api.close(), artifacts.close()]);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { HttpReader } from '../http/http-reader.ts';
+
+/** What the job is about, and whom it asks; nothing of it comes from the model. */
+export interface Scope {
+  api: HttpReader;
+  artifacts: HttpReader;
+  /** All files of requests lie below it. */
+  artifactsUrl: string;
+  /** The head of the merge request. */
+  sha: string;
+}
+
+export const requestId = z
+  .string()
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'is not the id of a request')
+  .describe('The uuid in a link to Testing Farm, in a commit status or in a log');

@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
+import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
+import { PermanentError } from '../../../src/errors.ts';
+import { openKonfluxCluster } from '../../../src/sources/konflux/clusters.ts';
+import { openKubeAccess } from '../../../src/sources/konflux/kube-access.ts';
+import { createKonfluxSource } from '../../../src/sources/konflux/source.ts';
+import { findProgram } from '../../services/server.ts';
+import { answerJson, failureOf, startServer } from '../gitlab/gitlab-server.ts';
+import { asModel, PROJECT, SHA } from './konflux-scene.ts';
+
+describe('a kubeconfig', () => {
+  test('says where the cluster is and who we are, also to its archive', async () => {
+    const konflux = await createPretendKonflux();
+    onTestFinished(() => konflux.close());
+    konflux.cluster.add(pipelineRun({ name: 'in-cluster', sha: SHA }));
+    konflux.archive.add(pipelineRun({ name: 'in-archive', sha: SHA }));
+    const cluster = await openKonfluxCluster({
+      name: 'prod',
+      login: { kind: 'kubeconfig', file: writeKubeconfig(konflux.cluster.url, konflux.token) },
+      kubearchiveUrl: konflux.archive.url,
+    });
+    onTestFinished(() => cluster.close());
+    const tenancy = { cluster, namespace: konflux.namespace };
+    const { ask } = asModel(createKonfluxSource([tenancy], { project: PROJECT, mrIid: 7, sha: SHA }));
+
+    expect(await ask('konflux_list_pipelineruns')).toMatchObject({ total: 2 });
+  });
+
+  test('may hold several contexts, of which one is chosen', async () => {
+    const file = writeKubeconfig('https://k8s.example.com:6443', 'secret');
+
+    const access = await openKubeAccess({ kind: 'kubeconfig', file, context: 'other' });
+
+    expect(access.url).toBe('https://other.example.com');
+    expect(await access.authorize()).toEqual({ authorization: 'Bearer secret' });
+  });
+
+  test.each([
+    ['that is not there', { file: '/nowhere/config' }, /\/nowhere\/config can not be read/],
+    ['without that context', { context: 'missing' }, /has no context missing/],
+    [
+      'whose cluster is not encrypted',
+      { url: 'http://k8s', verify: true },
+      /can not be used to log in: HTTP/,
+    ],
+  ])('%s is an error that says so', async (_which, { file, context, url, verify }: Wrong, words) => {
+    const written = file ?? writeKubeconfig(url ?? 'https://k8s', 'secret', verify);
+
+    const error = await failureOf(openKubeAccess({ kind: 'kubeconfig', file: written, context }));
+
+    expect(error).toBeInstanceOf(PermanentError);
+    expect(error).toHaveProperty('message', expect.stringMatching(words));
+  });
+});
+
+const hasOpenssl = findProgram('openssl') !== null;
+
+test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no other', async () => {
+  const folder = makeFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = ['-subj', '/CN=k8s', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...made, ...names], { stdio: 'ignore' });
+  const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  const { url } = await startServer((_, response) => answerJson(response, { items: [] }), tls);
+  const authority = Buffer.from(tls.cert).toString('base64');
+  const listAt = async (file: string) => {
+    const cluster = await openKonfluxCluster({ name: 'prod', login: { kind: 'kubeconfig', file } });
+    onTestFinished(() => cluster.close());
+    const tenancy = { cluster, namespace: 'team' };
+    const source = createKonfluxSource([tenancy], { project: PROJECT, mrIid: 7, sha: SHA });
+    return asModel(source).call('konflux_list_pipelineruns');
+  };
+
+  const trusted = await listAt(writeKubeconfig(url, 'secret', true, authority));
+  const unknown = await listAt(writeKubeconfig(url, 'secret', true));
+
+  expect(trusted).toMatchObject({ isError: false });
+  expect(unknown.result.error).toContain('the certificate is not trusted');
+});
+
+test('outside of a pod there is no login of a pod', async () => {
+  const error = await failureOf(openKubeAccess({ kind: 'in-cluster' }));
+
+  expect(error).toHaveProperty('message', expect.stringContaining('does not run in a pod'));
+});
+
+interface Wrong {
+  file?: string;
+  context?: string;
+  url?: string;
+  verify?: boolean;
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hummingbird-kubeconfig-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function writeKubeconfig(server: string, token: string, verify = false, authority?: string): string {
+  const file = join(makeFolder(), 'config');
+  const trust = verify ? {} : { 'insecure-skip-tls-verify': true };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    clusters: [
+      { name: 'k8s', cluster: { server, ...trust, 'certificate-authority-data': authority } },
+      { name: 'other', cluster: { server: 'https://other.example.com' } },
+    ],
+    users: [{ name: 'reader', user: { token } }],
+    contexts: [
+      { name: 'here', context: { cluster: 'k8s', user: 'reader' } },
+      { name: 'other', context: { cluster: 'other', user: 'reader' } },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
