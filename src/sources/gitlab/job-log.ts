@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { defineTool, type Scope } from './scope.ts';
 
-export function createGetJobLog({ client, projectId }: Scope) {
+export function createGetJobLog(scope: Scope) {
   return defineTool({
     name: 'gitlab_get_job_log',
     description:
@@ -10,8 +11,17 @@ export function createGetJobLog({ client, projectId }: Scope) {
       job_id: z.int().min(1).describe('From gitlab_list_jobs'),
     }),
     async read({ job_id }, signal) {
-      const { body } = await client.stream(`projects/${projectId}/jobs/${job_id}/trace`, { signal });
-      return { kind: 'text', of: 'log', body };
+      return { kind: 'text', of: 'log', body: await openJobLog(scope, job_id, signal) };
     },
   });
+}
+
+/** Raw, at the reader's pace. Read it to its end, or destroy it. */
+export async function openJobLog(
+  { client, projectId }: Scope,
+  jobId: number,
+  signal: AbortSignal,
+): Promise<Readable> {
+  const { body } = await client.stream(`projects/${projectId}/jobs/${jobId}/trace`, { signal });
+  return body;
 }

@@ -9,6 +9,7 @@ export const wireJob = z.object({
   allow_failure: z.boolean(),
   failure_reason: z.string().nullish(),
   duration: z.number().nullish(),
+  finished_at: z.string().nullish(),
   web_url: z.string(),
 });
 

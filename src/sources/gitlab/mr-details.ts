@@ -29,6 +29,12 @@ export async function readHeadSha({ client, projectId, mrIid }: Scope, signal: A
   throw new PermanentError(`Merge request !${mrIid} has no commit yet`);
 }
 
+export async function readTargetBranch(scope: Scope, signal: AbortSignal): Promise<string> {
+  const { client, projectId, mrIid } = scope;
+  const answer = await client.withSignal(signal).api.MergeRequests.show(projectId, mrIid);
+  return fromWire(wireMergeRequest.pick({ target_branch: true }), 'the merge request', answer).target_branch;
+}
+
 const wireMergeRequest = z.object({
   iid: z.number(),
   title: z.string(),

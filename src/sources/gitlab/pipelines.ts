@@ -24,6 +24,7 @@ export const wirePipeline = z.object({
   status: z.string(),
   source: z.string().nullish(),
   sha: z.string(),
+  ref: z.string().nullish(),
   created_at: z.string().nullish(),
   web_url: z.string(),
 });

@@ -3,6 +3,7 @@ import type { Source } from '../source.ts';
 import { createListCommitStatuses } from './commit-statuses.ts';
 import { createGetJobLog } from './job-log.ts';
 import { createListJobs } from './jobs.ts';
+import { createGetLastPassingJob } from './last-passing-job.ts';
 import { createGetMrDetails } from './mr-details.ts';
 import { createGetMrDiff } from './mr-diff.ts';
 import { GITLAB_NOTES } from './notes.ts';
@@ -21,6 +22,7 @@ export function createGitlabSource(client: GitlabClient, pinned: Omit<Scope, 'cl
       createListPipelines(scope),
       createListJobs(scope),
       createGetJobLog(scope),
+      createGetLastPassingJob(scope),
       createListCommitStatuses(scope),
     ],
   };

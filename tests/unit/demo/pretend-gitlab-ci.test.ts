@@ -49,6 +49,20 @@ test('a bridge tells the pipeline that it started', async () => {
   expect(answer.body).toMatchObject([{ name: 'deploy', downstream_pipeline: { id: child.id } }]);
 });
 
+test('child pipelines are listed only for who asks for them', async () => {
+  await using scene = await createScene();
+  const { id: projectId } = scene.project;
+  const parent = scene.gitlab.addPipeline({ projectId });
+  const child = scene.gitlab.addPipeline({ projectId, source: 'parent_pipeline' });
+  const list = async (query: string) => {
+    const { body } = await scene.call<{ id: number }[]>(`/projects/${projectId}/pipelines${query}`);
+    return body.map((one) => one.id);
+  };
+
+  expect(await list('')).toEqual([parent.id]);
+  expect(await list('?source=parent_pipeline')).toEqual([child.id]);
+});
+
 test('the test report counts its cases', async () => {
   await using scene = await createScene();
   const pipeline = scene.gitlab.addPipeline({

@@ -13,6 +13,7 @@ const CALLS: [string, Record<string, unknown>][] = [
   ['gitlab_list_pipelines', {}],
   ['gitlab_list_jobs', { pipeline_id: 1 }],
   ['gitlab_get_job_log', { job_id: 1 }],
+  ['gitlab_get_last_passing_job', { job_id: 1 }],
   ['gitlab_list_commit_statuses', {}],
 ];
 

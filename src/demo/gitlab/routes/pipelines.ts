@@ -57,11 +57,16 @@ function isWanted(call: Call, pipeline: Pipeline): boolean {
     (call.query('status') ?? pipeline.status) === pipeline.status &&
     (call.query('sha') ?? pipeline.sha) === pipeline.sha &&
     (call.query('ref') ?? pipeline.ref) === pipeline.ref &&
-    (call.query('source') ?? pipeline.source) === pipeline.source &&
+    // Children are listed only for who asks for them.
+    (call.query('source') ?? notChild(pipeline)) === pipeline.source &&
     (call.query('username') ?? username) === username &&
     (after === undefined || pipeline.updatedAt > new Date(after)) &&
     (before === undefined || pipeline.updatedAt < new Date(before))
   );
+}
+
+function notChild({ source }: Pipeline): Pipeline['source'] | null {
+  return source === 'parent_pipeline' ? null : source;
 }
 
 function timeOf(call: Call, pipeline: Pipeline): number {
