@@ -1,13 +1,21 @@
 // The connections to GitLab: how long silence may last, and whose certificates are believed.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent } from 'undici';
 import { PermanentError } from '../errors.ts';
 
 const MAX_CONNECT_MS = 10_000;
 
-export function createAgent({ timeoutMs, caFile }: { timeoutMs: number; caFile?: string }): Agent {
+export interface AgentOptions {
+  timeoutMs: number;
+  caFile?: string | undefined;
+  /** Decides at the last moment, so that no name can change its address after it was judged. */
+  lookup: LookupFunction;
+}
+
+export function createAgent({ timeoutMs, caFile, lookup }: AgentOptions): Agent {
   return new Agent({
     // Limits on silence, not on duration: a 100 MB log may take minutes as long as bytes keep coming.
     headersTimeout: timeoutMs,
@@ -15,6 +23,7 @@ export function createAgent({ timeoutMs, caFile }: { timeoutMs: number; caFile?:
     // With HTTP/1.1 a broken connection fails exactly one request, so it is known which outcome is unknown.
     allowH2: false,
     connect: {
+      lookup,
       timeout: Math.min(timeoutMs, MAX_CONNECT_MS),
       // Made once: parsing the whole root store for every connection costs milliseconds each time.
       ...(caFile !== undefined && { secureContext: createSecureContext({ ca: readAuthorities(caFile) }) }),

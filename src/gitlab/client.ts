@@ -1,7 +1,9 @@
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { formatQuery } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
 import { PermanentError } from '../errors.ts';
+import { createGuardedLookup } from './address.ts';
 import { createAgent } from './agent.ts';
 import { contentTypeOf, readAnswer } from './answer.ts';
 import { toApiUrl, toBaseUrl, withoutSlashes } from './api-url.ts';
@@ -9,6 +11,7 @@ import { toBodyStream } from './body-stream.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Answer, createExchange, describe, type GitlabRequest } from './exchange.ts';
 import { fromBrokenConnection } from './failure.ts';
+import { createFileHosts } from './file-hosts.ts';
 import { createLimiter } from './limiter.ts';
 import { createRequester } from './requester.ts';
 import { createSend, type GitlabLog, type Send } from './send.ts';
@@ -22,8 +25,12 @@ export interface GitlabClientOptions {
   /** The longest silence: before an answer begins, and within it. Not a limit on the whole. */
   timeoutMs: number;
   maxRequestsPerMinute: number;
+  /** Object stores that GitLab may send us to for logs and artifacts: `host`, `host:port`, `*.domain`. */
+  fileHosts?: readonly string[];
   log?: GitlabLog;
   clock?: Clock;
+  /** How names become addresses; the system's unless told. */
+  lookup?: LookupFunction;
 }
 
 /**
@@ -59,8 +66,10 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
   const base = toBaseUrl(options.url);
   if (!/^[!-~]+$/.test(token)) throw new PermanentError('The GitLab token is empty or has blanks in it');
 
-  const agent = createAgent({ timeoutMs, ...(caFile !== undefined && { caFile }) });
-  const exchange = createExchange(agent, base.origin, token);
+  const fileHosts = createFileHosts(base, options.fileHosts ?? []);
+  const lookup = createGuardedLookup(fileHosts.trustOf, options.lookup);
+  const agent = createAgent({ timeoutMs, caFile, lookup });
+  const exchange = createExchange({ dispatcher: agent, origin: base.origin, token, fileHosts });
   const limiter = createLimiter(options.maxRequestsPerMinute, clock);
   const send = createSend({ exchange, limiter, clock, token, log });
   return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);

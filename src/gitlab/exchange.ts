@@ -2,6 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import { PermanentError } from '../errors.ts';
+import { refuseForbiddenAddress } from './address.ts';
+import type { FileHosts } from './file-hosts.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -29,13 +31,22 @@ export type Exchange = (request: GitlabRequest) => Promise<Answer>;
 const MAX_REDIRECTS = 5;
 const ANONYMOUS_HEADERS = { 'user-agent': 'hummingbird', accept: '*/*', 'accept-encoding': 'identity' };
 
-export function createExchange(dispatcher: Dispatcher, origin: string, token: string): Exchange {
+export interface ExchangeParts {
+  dispatcher: Dispatcher;
+  /** GitLab's own. */
+  origin: string;
+  token: string;
+  fileHosts: FileHosts;
+}
+
+export function createExchange({ dispatcher, origin, token, fileHosts }: ExchangeParts): Exchange {
   return async (asked) => {
     let { url } = asked;
     let isForeign = false;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
+      refuseForbiddenAddress(url.hostname, fileHosts.trustOf(url.hostname));
       const response = await request(url, {
         dispatcher,
         method: asked.method,
@@ -51,6 +62,8 @@ export function createExchange(dispatcher: Dispatcher, origin: string, token: st
       }
       await response.body.dump();
       url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href));
+      const mayGo = url.origin === origin || fileHosts.allows(url);
+      if (!mayGo) throw toUnlistedHost(asked, url);
     }
     throw new PermanentError(`${describe(asked)} was redirected more than ${MAX_REDIRECTS} times`);
   };
@@ -76,6 +89,12 @@ function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | nu
   if (isAllowed) return target;
   throw new PermanentError(
     `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check GitLab's URL in the configuration`,
+  );
+}
+
+function toUnlistedHost(asked: GitlabRequest, { host }: URL): PermanentError {
+  return new PermanentError(
+    `${describe(asked)} was redirected to ${host}, which is not followed. If GitLab keeps its files there, add ${host} to gitlab.fileHosts in the configuration`,
   );
 }
 
