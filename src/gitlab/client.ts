@@ -53,6 +53,10 @@ export interface GitlabClient {
 export interface StreamOptions {
   signal?: AbortSignal | undefined;
   searchParams?: Record<string, unknown>;
+  /** Only a part, the last byte included. Look at the status: it is 200, not 206, when all of it comes. */
+  range?: { first: number; last: number };
+  /** A web page is what was asked for, and not a login that came instead. */
+  mayBePage?: boolean;
 }
 
 export interface GitlabStream {
@@ -93,9 +97,10 @@ function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClien
     // No token for gitbeaker, it is added on the wire; and no timer: its timeout would cover all pages
     // of a list together.
     api: new Gitlab({ host, requesterFn: createRequester(send, bound), queryTimeout: null }),
-    async stream(path, { signal, searchParams } = {}) {
-      const request = { ...toRequest(path, signal, formatQuery(searchParams)), mayLeaveGitlab: true };
-      return send(request, async (answer) => toStream(request, answer));
+    async stream(path, { signal, searchParams, range, mayBePage = false } = {}) {
+      const asked = toRequest(path, signal, formatQuery(searchParams));
+      const request = { ...asked, range, mayLeaveGitlab: true };
+      return send(request, async (answer) => toStream(request, answer, mayBePage));
     },
     async ping(signal) {
       const request = { ...toRequest('version', signal), maxTries: 1 };
@@ -110,11 +115,12 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
-async function toStream(request: GitlabRequest, answer: Answer): Promise<GitlabStream> {
+async function toStream(request: GitlabRequest, answer: Answer, mayBePage: boolean): Promise<GitlabStream> {
   const what = describe(request);
-  if (answer.isForeign && contentTypeOf(answer) === 'text/html') {
+  if (!mayBePage && contentTypeOf(answer) === 'text/html') {
     await answer.body.dump();
-    throw new PermanentError(`${what} was redirected to a web page, perhaps a login. Check GitLab's URL`);
+    const how = answer.isForeign ? 'redirected to' : 'answered with';
+    throw new PermanentError(`${what} was ${how} a web page, perhaps a login. Check GitLab's URL`);
   }
   const body = toBodyStream(answer.body, (error) =>
     request.signal?.aborted ? request.signal.reason : fromBrokenConnection('GET', what, error).error,

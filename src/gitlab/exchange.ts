@@ -13,6 +13,8 @@ export interface GitlabRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal | undefined;
+  /** Only these bytes, the last one included; who does not know parts answers 200 with all. */
+  range?: { first: number; last: number } | undefined;
   /** Files may live in an object store: go there, without the token. */
   mayLeaveGitlab?: boolean;
   maxTries?: number;
@@ -47,12 +49,11 @@ export function createExchange({ dispatcher, origin, token, fileHosts }: Exchang
       // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
       refuseForbiddenAddress(url.hostname, fileHosts.trustOf(url.hostname));
+      const anonymous = { ...ANONYMOUS_HEADERS, ...toRangeHeader(asked) };
       const response = await request(url, {
         dispatcher,
         method: asked.method,
-        headers: isForeign
-          ? ANONYMOUS_HEADERS
-          : { ...asked.headers, ...ANONYMOUS_HEADERS, 'private-token': token },
+        headers: isForeign ? anonymous : { ...asked.headers, ...anonymous, 'private-token': token },
         body: asked.body ?? null,
         signal: asked.signal ?? null,
       });
@@ -72,6 +73,10 @@ export function createExchange({ dispatcher, origin, token, fileHosts }: Exchang
 /** For messages and logs: never the query, it may hold a secret. */
 export function describe({ method, url }: Pick<GitlabRequest, 'method' | 'url'>): string {
   return `${method} ${url.pathname}`;
+}
+
+function toRangeHeader({ range }: GitlabRequest): Record<string, string> {
+  return range ? { range: `bytes=${range.first}-${range.last}` } : {};
 }
 
 function isRedirect(status: number): boolean {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Ledger } from '../agent/ledger.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, mayReadProject, type Project } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
@@ -8,6 +8,7 @@ import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
 import { openFolderStore } from '../session/folder-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
+import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
@@ -51,7 +52,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
     createToolbox: (sandbox, mr) =>
       createToolbox({
         sandbox,
-        sources: [createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid })],
+        sources: [createGitlabSource(reader, toScope(config, mr))],
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
@@ -72,6 +73,11 @@ function openConfigured(options: InvestigatorOptions, { name, model }: Workflow)
     // Without a model of their own, side calls go to the main chain.
     openSideModel: (ledger) => openChain(sideChain.length > 0 ? sideChain : chain, ledger),
   };
+}
+
+function toScope(config: Config, { projectId, iid }: MergeRequest) {
+  const mayRead = (project: Project) => mayReadProject(config, project);
+  return { projectId, mrIid: iid, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
 }
 
 /** A command may ask for as much time as the sandbox gives. */

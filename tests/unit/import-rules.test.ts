@@ -16,7 +16,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   webhook: { rooms: ['queue', 'records'], packages: ['fastify', 'pino', 'zod'] },
   gitlab: { rooms: [], packages: ['@gitbeaker/rest', '@gitbeaker/requester-utils', 'undici'] },
   // Read and write tokens never meet: neither of these two may see the other.
-  sources: { rooms: ['gitlab'], packages: ['zod'] },
+  sources: { rooms: ['gitlab'], packages: ['fast-xml-parser', 'yauzl', 'zod'] },
   publish: { rooms: ['gitlab'], packages: [] },
   // The core stands alone.
   agent: { rooms: [], packages: [] },

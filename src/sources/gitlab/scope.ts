@@ -7,6 +7,8 @@ export interface Scope {
   client: GitlabClient;
   projectId: number;
   mrIid: number;
+  /** Which other projects the operator lets be read; left out: none. */
+  mayRead?: ((project: { id: number; path: string }) => boolean) | undefined;
 }
 
 /** Declares a tool whose `read` gets what its schema lets through. */
