@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { call } from '../tools/calling.ts';
+import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 import { createSourceScene } from './gitlab-scene.ts';
 
 test('a job log comes raw, with its colours and marks', async () => {
@@ -36,6 +39,39 @@ test('a log of 5 MB is in the sandbox to the last byte, and can be searched ther
   );
 });
 
+test('a log of 100 MB flows through at the pace of the sandbox, and only its ends stay in memory', async () => {
+  const size = 100 * 1024 * 1024;
+  const trace = Buffer.alloc(size, 'noise noise noise\n');
+  trace.write('begin\n');
+  trace.write('FATAL: out of disk\n', size - 19);
+  const { scene, jobId } = await createJob(trace);
+  const memory = createMemorySandbox();
+  let largestChunk = 0;
+  const sandbox: Sandbox = {
+    ...memory,
+    async writeFile(_path, content) {
+      let bytes = 0;
+      for await (const chunk of Readable.from(content)) {
+        bytes += chunk.length;
+        largestChunk = Math.max(largestChunk, chunk.length);
+      }
+      return bytes;
+    },
+  };
+  const toolbox = createToolbox({ sandbox, sources: [scene.source] });
+
+  const direct = await call(toolbox, 'gitlab_get_job_log', { job_id: jobId });
+  const fetched = await call(toolbox, 'fetch_to_sandbox', {
+    tool: 'gitlab_get_job_log',
+    args: { job_id: jobId },
+  });
+
+  expect(direct.result).toMatchObject({ bytes: size });
+  expect(direct.result.preview).toMatch(/^begin\n.*FATAL: out of disk\n$/s);
+  expect(fetched.result).toMatchObject({ bytes: size });
+  expect(largestChunk).toBeLessThan(1024 * 1024);
+});
+
 test('a large log asked for directly is spilled, its end in sight', async () => {
   const { scene, jobId } = await createJob(`begin\n${'noise\n'.repeat(10_000)}npm ERR! code 1\n`);
   const toolbox = createToolbox({ sandbox: scene.sandbox, sources: [scene.source] });
@@ -63,7 +99,7 @@ test('a log that arrives only by half is an error and no file', async () => {
   expect(scene.sandbox.files.size).toBe(0);
 });
 
-async function createJob(trace: string) {
+async function createJob(trace: string | Buffer) {
   const scene = await createSourceScene();
   const pipeline = scene.gitlab.addPipeline({
     mergeRequest: scene.mr,
