@@ -85,6 +85,19 @@ test.each(['main', '../../../users', 'abc', 'x'.repeat(40)])('%j is not taken fo
   expect(scene.gitlab.requests).toEqual([]);
 });
 
+// All at once: each one takes its time.
+test('a GitLab that falls silent is given up, whatever was asked', async () => {
+  const { url } = await startServer(() => undefined);
+  const source = createGitlabSource(createClient(url, { timeoutMs: 100 }), { projectId: 1, mrIid: 1 });
+  const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
+
+  const answers = await Promise.all(CALLS.map(([name, args]) => call(toolbox, name, args)));
+
+  for (const [index, { result }] of answers.entries()) {
+    expect(result.error).toMatch(new RegExp(`^${CALLS[index]?.[0]}: GET .* got no answer in time`));
+  }
+});
+
 describe.each(CALLS)('%s', (name, args) => {
   test('with a token that lacks the scope names it', async () => {
     const scene = await createSourceScene({ scopes: ['read_user'] });
@@ -129,16 +142,6 @@ describe.each(CALLS)('%s', (name, args) => {
     const { result } = await call(createToolboxAt(url), name, args);
 
     expect(result.error).toMatch(new RegExp(`^${name}: .* 401, the token is invalid, expired or revoked`));
-  });
-
-  test('that falls silent is given up', async () => {
-    const { url } = await startServer(() => undefined);
-    const source = createGitlabSource(createClient(url, { timeoutMs: 100 }), { projectId: 1, mrIid: 1 });
-    const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
-
-    const { result } = await call(toolbox, name, args);
-
-    expect(result.error).toMatch(new RegExp(`^${name}: GET .* got no answer in time`));
   });
 
   test('that ends in the middle of an answer is an error', async () => {
