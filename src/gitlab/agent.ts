@@ -1,21 +1,21 @@
 // The connections to GitLab: how long silence may last, and whose certificates are believed.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { Agent } from 'undici';
+import { Agent, type buildConnector } from 'undici';
 import { PermanentError } from '../errors.ts';
 
 const MAX_CONNECT_MS = 10_000;
 
 export interface AgentOptions {
   timeoutMs: number;
+  /** PEM file with authorities to believe in addition to Node's own. */
   caFile?: string | undefined;
-  /** Decides at the last moment, so that no name can change its address after it was judged. */
-  lookup: LookupFunction;
+  /** For whoever needs more of a connection: a look at the address. */
+  connect?: buildConnector.BuildOptions;
 }
 
-export function createAgent({ timeoutMs, caFile, lookup }: AgentOptions): Agent {
+export function createAgent({ timeoutMs, caFile, connect }: AgentOptions): Agent {
   return new Agent({
     // Limits on silence, not on duration: a 100 MB log may take minutes as long as bytes keep coming.
     headersTimeout: timeoutMs,
@@ -23,7 +23,7 @@ export function createAgent({ timeoutMs, caFile, lookup }: AgentOptions): Agent 
     // With HTTP/1.1 a broken connection fails exactly one request, so it is known which outcome is unknown.
     allowH2: false,
     connect: {
-      lookup,
+      ...connect,
       timeout: Math.min(timeoutMs, MAX_CONNECT_MS),
       // Made once: parsing the whole root store for every connection costs milliseconds each time.
       ...(caFile !== undefined && { secureContext: createSecureContext({ ca: readAuthorities(caFile) }) }),

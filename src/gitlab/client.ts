@@ -72,8 +72,9 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
 
   const fileHosts = createFileHosts(base, options.fileHosts ?? []);
   const lookup = createGuardedLookup(fileHosts.trustOf, options.lookup);
-  const agent = createAgent({ timeoutMs, caFile, lookup });
-  const exchange = createExchange({ dispatcher: agent, origin: base.origin, token, fileHosts });
+  const agent = createAgent({ timeoutMs, caFile, connect: { lookup } });
+  const { checkTarget } = fileHosts;
+  const exchange = createExchange({ dispatcher: agent, origin: base.origin, token, checkTarget });
   const limiter = createLimiter(options.maxRequestsPerMinute, clock);
   const send = createSend({ exchange, limiter, clock, token, log });
   return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);

@@ -2,8 +2,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import { PermanentError } from '../errors.ts';
-import { refuseForbiddenAddress } from './address.ts';
-import type { FileHosts } from './file-hosts.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -35,20 +33,21 @@ const ANONYMOUS_HEADERS = { 'user-agent': 'hummingbird', accept: '*/*', 'accept-
 
 export interface ExchangeParts {
   dispatcher: Dispatcher;
-  /** GitLab's own. */
+  /** The only one that gets the token. */
   origin: string;
   token: string;
-  fileHosts: FileHosts;
+  /** Throws for an address that must not be asked; it sees every redirect. */
+  checkTarget?: (url: URL) => void;
 }
 
-export function createExchange({ dispatcher, origin, token, fileHosts }: ExchangeParts): Exchange {
+export function createExchange({ dispatcher, origin, token, checkTarget }: ExchangeParts): Exchange {
   return async (asked) => {
     let { url } = asked;
     let isForeign = false;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
-      refuseForbiddenAddress(url.hostname, fileHosts.trustOf(url.hostname));
+      checkTarget?.(url);
       const anonymous = { ...ANONYMOUS_HEADERS, ...toRangeHeader(asked) };
       const response = await request(url, {
         dispatcher,
@@ -63,8 +62,6 @@ export function createExchange({ dispatcher, origin, token, fileHosts }: Exchang
       }
       await response.body.dump();
       url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href));
-      const mayGo = url.origin === origin || fileHosts.allows(url);
-      if (!mayGo) throw toUnlistedHost(asked, url);
     }
     throw new PermanentError(`${describe(asked)} was redirected more than ${MAX_REDIRECTS} times`);
   };
@@ -94,12 +91,6 @@ function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | nu
   if (isAllowed) return target;
   throw new PermanentError(
     `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check GitLab's URL in the configuration`,
-  );
-}
-
-function toUnlistedHost(asked: GitlabRequest, { host }: URL): PermanentError {
-  return new PermanentError(
-    `${describe(asked)} was redirected to ${host}, which is not followed. If GitLab keeps its files there, add ${host} to gitlab.fileHosts in the configuration`,
   );
 }
 

@@ -1,8 +1,10 @@
-import type { Trust } from './address.ts';
+import { PermanentError } from '../errors.ts';
+import { refuseForbiddenAddress, type Trust } from './address.ts';
 
 /** Where GitLab may send us for files: object stores, by `host`, `host:port` or `*.domain`. */
 export interface FileHosts {
-  allows(url: URL): boolean;
+  /** Throws for whatever is neither GitLab's own origin nor listed, and for addresses that are refused anyway. */
+  checkTarget(url: URL): void;
   trustOf(hostname: string): Trust;
 }
 
@@ -10,9 +12,14 @@ export interface FileHosts {
 export function createFileHosts(own: URL, listed: readonly string[]): FileHosts {
   const patterns = listed.map((one) => one.toLowerCase());
   const inFull = new Set([own.hostname, ...patterns.filter((one) => !one.startsWith('*.')).map(withoutPort)]);
+  const trustOf = (hostname: string) => (inFull.has(hostname.toLowerCase()) ? 'internal' : 'public');
   return {
-    allows: (url) => patterns.some((pattern) => means(pattern, url)),
-    trustOf: (hostname) => (inFull.has(hostname.toLowerCase()) ? 'internal' : 'public'),
+    trustOf,
+    checkTarget(url) {
+      const isAllowed = url.origin === own.origin || patterns.some((pattern) => means(pattern, url));
+      if (!isAllowed) throw toUnlistedHost(url);
+      refuseForbiddenAddress(url.hostname, trustOf(url.hostname));
+    },
   };
 }
 
@@ -23,4 +30,10 @@ function means(pattern: string, { host }: URL): boolean {
 
 function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
+}
+
+function toUnlistedHost({ host }: URL): PermanentError {
+  return new PermanentError(
+    `GitLab redirects to ${host}, which is not followed. If it keeps its files there, add ${host} to gitlab.fileHosts in the configuration`,
+  );
 }

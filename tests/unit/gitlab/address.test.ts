@@ -38,7 +38,7 @@ describe('a redirect to a host that is not listed', () => {
     expect(error).toBeInstanceOf(PermanentError);
     expect(error).toHaveProperty(
       'message',
-      expect.stringMatching(/redirected to .*add .* to gitlab\.fileHosts/),
+      expect.stringMatching(/redirects to .*add .* to gitlab\.fileHosts/),
     );
   });
 
@@ -48,7 +48,7 @@ describe('a redirect to a host that is not listed', () => {
 
     const error = await failureOf(createClient(url, { fileHosts: [new URL(store.url).host] }).stream(TRACE));
 
-    expect(error).toHaveProperty('message', expect.stringContaining('redirected to 127.0.0.1:9, which'));
+    expect(error).toHaveProperty('message', expect.stringContaining('redirects to 127.0.0.1:9, which'));
   });
 });
 

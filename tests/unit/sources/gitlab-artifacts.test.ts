@@ -192,7 +192,7 @@ test.each(['http://169.254.169.254/latest/meta-data/', 'http://127.0.0.1:9/', 'h
     for (const tool of ['gitlab_list_artifacts', 'gitlab_get_job_log']) {
       const { result, isError } = await scene.call(tool, { job_id: jobId });
       expect(isError).toBe(true);
-      expect(result.error).toMatch(new RegExp(`^${tool}: .* was redirected to .*gitlab\\.fileHosts`));
+      expect(result.error).toMatch(new RegExp(`^${tool}: GitLab redirects to .*gitlab\\.fileHosts`));
     }
   },
 );
