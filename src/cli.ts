@@ -164,7 +164,7 @@ config
   .addOption(configOption)
   .action((options: { role: Role; config?: string }) => {
     const isWorker = options.role !== 'api';
-    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
+    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker, sources: isWorker };
     const { file, warnings } = checkAll(
       { file: options.config },
       { ...needs, webhook: options.role !== 'worker' },

@@ -31,7 +31,7 @@ export function refuseForbiddenAddress(hostname: string, trust: Trust): void {
 
 function findAddressFlaw(address: string, trust: Trust): string | undefined {
   const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  if (NEVER.check(address, family)) return `${address}, an address that no file is read from`;
+  if (NEVER.check(address, family)) return `${address}, an address that is never connected to`;
   if (trust === 'public' && PRIVATE.check(address, family)) {
     return `${address}, an address of a private network; name the host in full under gitlab.fileHosts if it is meant`;
   }

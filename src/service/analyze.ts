@@ -53,7 +53,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
   const { post, log, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
-  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: post, models: needsKeys }, env);
+  const needs = { gitlabRead: true, gitlabWrite: post, models: needsKeys, sources: true } as const;
+  const secrets = readSecrets(config, needs, env);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
@@ -75,7 +76,10 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
     const running = investigate(deps, subject, { signal, onEvent });
-    const findings = await running.finally(() => investigator.sandboxes.close());
+    const findings = await running.finally(async () => {
+      await investigator.sandboxes.close();
+      await investigator.closeSources();
+    });
     signal.throwIfAborted();
     arrangement.assertComplete();
     if (secrets.gitlabWriteToken && post)

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Ledger } from '../agent/ledger.ts';
-import { type Config, mayReadProject, type Project } from '../config/config.ts';
+import { type Config, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
@@ -12,12 +12,14 @@ import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
+import { openMcpSources } from './mcp-sources.ts';
 import { openSandboxes } from './sandboxes.ts';
 import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
   /** With the READ token. */
   reader: GitlabClient;
+  secrets: ChainOptions['secrets'] & Pick<Secrets, 'mcp'>;
   log: Logger;
   now: () => number;
   /** Of models.main, instead of what the workflow asks for. */
@@ -34,7 +36,10 @@ export type OpenModels = Pick<
 >;
 
 /** All but the money, which depends on who else spends it. */
-export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & { workflow: Workflow };
+export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & {
+  workflow: Workflow;
+  closeSources(): Promise<void>;
+};
 
 /** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
@@ -44,6 +49,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
+  const mcp = await openMcpSources(config, options.secrets, new AbortController().signal);
   return {
     ...arrangeModels(() => openConfigured(options, workflow)),
     store: await openStore(config),
@@ -52,10 +58,11 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
     createToolbox: (sandbox, mr) =>
       createToolbox({
         sandbox,
-        sources: [createGitlabSource(reader, toScope(config, mr))],
+        sources: [createGitlabSource(reader, toScope(config, mr)), ...mcp.sources],
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
+    closeSources: mcp.close,
     workflow,
     log,
     now,

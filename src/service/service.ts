@@ -42,7 +42,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { stopGraceMs = STOP_GRACE_MS } = options;
   const isApi = role !== 'worker';
   const isWorker = role !== 'api';
-  const needs = { webhook: isApi, gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker };
+  const needs = {
+    webhook: isApi,
+    gitlabRead: isWorker,
+    gitlabWrite: isWorker,
+    models: isWorker,
+    sources: isWorker,
+  };
   const secrets = readSecrets(config, needs, env);
   for (const warning of secrets.warnings) log.warn(warning);
 

@@ -28,6 +28,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
 
   const investigator = await createInvestigator({ config, secrets, reader, log, now });
   onStop(() => investigator.sandboxes.close());
+  onStop(() => investigator.closeSources());
   checks.push({
     name: 'sandbox',
     required: role === 'worker',

@@ -16,7 +16,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   webhook: { rooms: ['queue', 'records'], packages: ['fastify', 'pino', 'zod'] },
   gitlab: { rooms: [], packages: ['@gitbeaker/rest', '@gitbeaker/requester-utils', 'undici'] },
   // Read and write tokens never meet: neither of these two may see the other.
-  sources: { rooms: ['gitlab'], packages: ['fast-xml-parser', 'yauzl', 'zod'] },
+  sources: {
+    rooms: ['gitlab'],
+    packages: ['@modelcontextprotocol/sdk', 'fast-xml-parser', 'undici', 'yauzl', 'zod'],
+  },
   publish: { rooms: ['gitlab'], packages: [] },
   // The core stands alone.
   agent: { rooms: [], packages: [] },
@@ -107,7 +110,7 @@ function isAllowed({ from, to }: Import): boolean {
   // The ground stands on nothing.
   if (!room) return false;
   if (/\.(?:ts|yaml)$/.test(to)) return roomOf(to) === roomOf(from) || room.rooms.includes(roomOf(to));
-  return room.packages.includes(to);
+  return room.packages.some((one) => to === one || to.startsWith(`${one}/`));
 }
 
 function roomOf(file: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { projectMap } from '../project-pattern.ts';
 import { envName, httpUrl, matching, nonEmpty } from '../values.ts';
+import { mcp } from './mcp.ts';
 
 const konflux = z
   .strictObject({
@@ -28,7 +29,7 @@ const testingFarm = z
   .describe('Testing Farm: requests, results and logs');
 
 export const sources = z
-  .strictObject({ konflux: konflux.optional(), testingFarm: testingFarm.optional() })
+  .strictObject({ konflux: konflux.optional(), testingFarm: testingFarm.optional(), mcp })
   .prefault({})
   .describe('What can be read beside GitLab; a source is on when its section is there');
 

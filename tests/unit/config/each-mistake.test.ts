@@ -97,6 +97,16 @@ sandbox: { kind: docker, jobTimeoutMs: 5000 }
   sandbox.jobTimeoutMs: must not be smaller than commandTimeoutMs. Fix: raise it or lower commandTimeoutMs.
 sources: { konflux: { namespaces: { "a/b": "My Team" } } }
   sources.konflux.namespaces['a/b']: is not a Kubernetes namespace. Fix: use lower-case letters, digits and -, as in my-team-tenant.
+sources: { mcp: [{ name: jira, tools: [get] }] }
+  sources.mcp[0]: needs either command or url. Fix: set the one and remove the other.
+sources: { mcp: [{ name: gitlab, command: x, tools: [get] }] }
+  sources.mcp[0].name: is the name of another source. Fix: choose another one.
+sources: { mcp: [{ name: My-Jira, command: x, tools: [get] }] }
+  sources.mcp[0].name: is not a name for a source. Fix: use 2 to 20 lower-case letters, digits and _, as in jira; its tools will begin with it.
+gitlab: { fileHosts: ["https://minio.example.com"] }
+  gitlab.fileHosts[0]: is not a host. Fix: write 'minio.example.com', 'minio.example.com:9000' or '*.example.com', without https://.
+gitlab: { readProjects: [group] }
+  gitlab.readProjects[0]: names a group, not a project. Fix: write 'group/**' for all projects of the group.
 `;
 
 describe('one mistake gets one message that says how to mend it', () => {

@@ -74,7 +74,7 @@ describe('an address that is never connected to', () => {
     const error = await failureOf(createClient(url, { fileHosts: [hostname] }).stream(TRACE));
 
     expect(error).toBeInstanceOf(PermanentError);
-    expect(error).toHaveProperty('message', expect.stringContaining('an address that no file is read from'));
+    expect(error).toHaveProperty('message', expect.stringContaining('an address that is never connected to'));
   });
 
   it.each(['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254'])(
