@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
 import { wireCommit } from './commits.ts';
 import { defineProjectTool } from './project-tool.ts';
 import { ref, repositoryPath, toRef } from './repository-args.ts';
@@ -12,14 +11,19 @@ export function createGetBlame(pinned: Scope) {
   return defineProjectTool(pinned, {
     name: 'gitlab_get_blame',
     description: `Which commit last changed each line of a range of a file, at most ${MAX_LINES} lines: who, when, and why (title), beside the lines themselves with their numbers.`,
-    schema: z.strictObject({
-      path: repositoryPath.describe('As in the repository: src/app.ts'),
-      first_line: z.int().min(1),
-      last_line: z.int().min(1),
-      ref,
-    }),
+    schema: z
+      .strictObject({
+        path: repositoryPath.describe('As in the repository: src/app.ts'),
+        first_line: z.int().min(1),
+        last_line: z.int().min(1),
+        ref,
+      })
+      .refine(({ first_line, last_line }) => first_line <= last_line, 'last_line is before first_line')
+      .refine(
+        ({ first_line, last_line }) => last_line - first_line < MAX_LINES,
+        `too many lines, ask for ${MAX_LINES} at most`,
+      ),
     async read({ path, first_line, last_line, ref: wanted }, scope, signal) {
-      refuseWrongRange(first_line, last_line);
       const at = await toRef(scope, wanted, signal);
       const { api } = scope.client.withSignal(signal);
       const range = { start: first_line, end: last_line };
@@ -28,12 +32,6 @@ export function createGetBlame(pinned: Scope) {
       return { kind: 'json', value: { path, ref: at, parts: fromParts(parts, first_line) } };
     },
   });
-}
-
-function refuseWrongRange(first: number, last: number): void {
-  if (last < first) throw new PermanentError(`last_line (${last}) is before first_line (${first})`);
-  if (last - first < MAX_LINES) return;
-  throw new PermanentError(`${last - first + 1} lines are too many, ask for ${MAX_LINES} at most`);
 }
 
 const wirePart = z.object({ commit: wireCommit, lines: z.array(z.string()) });

@@ -20,7 +20,7 @@ export function defineProjectTool<Schema extends z.ZodObject>(
     return defineTool({ ...tool, read: (args, signal) => tool.read(args, toOwn(pinned), signal) });
   return defineTool({
     ...tool,
-    schema: tool.schema.extend({ project }),
+    schema: tool.schema.safeExtend({ project }),
     async read(args, signal) {
       // What is left is what the tool's own schema has parsed.
       const { project: wanted, ...own } = args as z.infer<Schema> & { project?: z.infer<typeof project> };

@@ -169,6 +169,16 @@ test.each([
   expect(result.error).toMatch(/^gitlab_list_artifacts: The archive of job \d+ can not be unpacked: /);
 });
 
+test.each([1_000, 17 * MB])('an archive of %i bytes that arrives only by half is a gap', async (size) => {
+  const { scene, jobId } = await createJob({ files: { 'a.bin': randomBytes(size) } });
+  scene.gitlab.fail({ match: { path: '/artifacts' }, with: 'half' });
+
+  const { result, isError } = await scene.call('gitlab_list_artifacts', { job_id: jobId });
+
+  expect(isError).toBe(true);
+  expect(result.error).toMatch(/^gitlab_list_artifacts: GET .*artifacts got no whole answer/);
+});
+
 test('artifacts in an object store are read from there, without the token', async () => {
   const zip = packZip(new Map([['a.txt', Buffer.from('hello')]]));
   const store = await startServer((_, response) =>

@@ -93,7 +93,7 @@ test('blame tells who last changed each line of a range, with its number', async
 
 test.each([
   [5, 4, 'is before first_line'],
-  [1, 501, '501 lines are too many'],
+  [1, 501, 'too many lines, ask for 500'],
 ])('a range from %i to %i is refused with the reason', async (first_line, last_line, reason) => {
   const scene = await createRepository({ 'a.ts': 'x' });
 
