@@ -59,7 +59,7 @@ describe('analyze', () => {
   test('keeps the limit of a run, whatever was spent before', async () => {
     scene = await createScene({
       backend: await pglite.create(),
-      config: { projects: { 'shop/**': { usdPerRun: 0.5, usdPerMr: 0.01, usdPerDay: 0.01 } } },
+      config: { projects: { 'shop/**': { usdPerRun: 0.65, usdPerMr: 0.01, usdPerDay: 0.01 } } },
     });
     const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
     scene.model.script = () => ({
@@ -68,7 +68,7 @@ describe('analyze', () => {
       inputTokens: 100_000,
     });
     const { code, stdout } = await hummingbird(['analyze', url, '--config', scene.file], scene.env);
-    expect(stdout).toMatch(/used up its money.*the limit of \$0\.50 for a run/);
+    expect(stdout).toMatch(/used up its money.*the limit of \$0\.65 for a run/);
     expect(stdout).toContain('Let me see.');
     expect(code).toBe(1);
   }, 60_000);

@@ -40,13 +40,13 @@ function saved(file: string): Record<string, unknown> {
 }
 
 test('a run that has no money for another turn ends with its best text; a reply goes on in a run of its own', async () => {
-  await arrange(withLimits({ usdPerRun: 0.5 }));
+  await arrange(withLimits({ usdPerRun: 0.65 }));
   scene.model.script = endless;
   failPipeline();
 
   const note = await readNote(0);
   const [notice, , text] = note.body.split('\n');
-  expect(notice).toMatch(/^> ⚠️ This analysis used up its money; .*the limit of \$0\.50 for a run/);
+  expect(notice).toMatch(/^> ⚠️ This analysis used up its money; .*the limit of \$0\.65 for a run/);
   expect(notice).toContain('$0.20 are used');
   expect(notice).toContain('raise usdPerRun of the project');
   expect(text).toBe(THOUGHT);
@@ -93,13 +93,13 @@ test('a run that has no money at all says so and keeps the session; once the lim
 });
 
 test('the runs of a merge request share its limit, and their records tell what each has cost', async () => {
-  await arrange(withLimits({ usdPerMr: 0.5 }));
+  await arrange(withLimits({ usdPerMr: 0.65 }));
   scene.model.script = thorough;
   failPipeline();
   const note = await readNote(0);
   ask(note.discussionId, 'Sure?');
 
-  expect((await readNote(1)).body).toMatch(/used up its money.*the limit of \$0\.50 for a merge request/);
+  expect((await readNote(1)).body).toMatch(/used up its money.*the limit of \$0\.65 for a merge request/);
   await expect.poll(ended).toHaveLength(2);
   await scene.stop();
   const costMicroUsd = SHORT_COST + LONG_COST;
@@ -113,7 +113,7 @@ test('the runs of a merge request share its limit, and their records tell what e
 });
 
 test('a model that is away costs nothing, however often it is asked', async () => {
-  await arrange({ config: { projects: { 'shop/**': { usdPerRun: 0.5 } }, queue: { attempts: 2 } } });
+  await arrange({ config: { projects: { 'shop/**': { usdPerRun: 0.65 } }, queue: { attempts: 2 } } });
   scene.model.script = () => ({ status: 503 });
   failPipeline();
 
