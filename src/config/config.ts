@@ -8,7 +8,13 @@ export { defaultConfigText } from './default-config.ts';
 export { findPrice } from './find-price.ts';
 export { configJsonSchema } from './json-schema.ts';
 export { ConfigError, type Problem } from './problem.ts';
-export { matchProject, type Project, type ProjectLimits, projectLimits } from './project-limits.ts';
+export {
+  matchProject,
+  mayReadProject,
+  type Project,
+  type ProjectLimits,
+  projectLimits,
+} from './project-limits.ts';
 export { readBaseUrl } from './read-base-url.ts';
 export { readSecrets, type SecretNeeds, type Secrets } from './read-secrets.ts';
 export type { Config } from './schema.ts';

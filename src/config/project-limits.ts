@@ -9,6 +9,11 @@ export function projectLimits(config: Pick<Config, 'projects'>, project: Project
   return matchProject(config.projects, project);
 }
 
+/** Whether it may be read on behalf of another project's merge request. */
+export function mayReadProject({ gitlab }: Pick<Config, 'gitlab'>, project: Project): boolean {
+  return gitlab.readProjects.some((pattern) => means(pattern, project));
+}
+
 /** The value under the most specific pattern that means the project, or null. */
 export function matchProject<Value>(map: Readonly<Record<string, Value>>, project: Project): Value | null {
   const [best] = Object.entries(map)

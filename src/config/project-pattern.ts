@@ -4,7 +4,12 @@ import { checked, sound } from './values.ts';
 
 /** A map from project patterns to something, in which no project can be meant by two equal patterns. */
 export function projectMap<Value extends z.ZodType>(value: Value) {
-  return z.record(checked(findPatternFlaw), value).superRefine(refuseTwins, { when: sound() });
+  return z.record(projectPattern(), value).superRefine(refuseTwins, { when: sound() });
+}
+
+/** `group/app`, `group/**`, `**` or the id of a project. */
+export function projectPattern() {
+  return checked(findPatternFlaw);
 }
 
 const patternShape = /^[\w.*-]+(?:\/[\w.*-]+)*$/;

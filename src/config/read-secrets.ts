@@ -1,5 +1,6 @@
 import { checkPrices } from './find-price.ts';
 import { ConfigError, type Problem } from './problem.ts';
+import { type McpSecrets, readMcpSecrets } from './read-mcp-secrets.ts';
 import { type ModelKeys, readModelKeys } from './read-model-keys.ts';
 import { readWebhookSecrets } from './read-webhook-secrets.ts';
 import type { Config } from './schema.ts';
@@ -28,6 +29,7 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   /** By the name of their variable. */
   konfluxTokens: ReadonlyMap<string, string>;
   testingFarmToken: string | undefined;
+  mcp: McpSecrets;
   warnings: string[];
 };
 
@@ -42,6 +44,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
   const read = (name: string) => env[name]?.trim() || undefined;
   const webhook = readWebhookSecrets(config.webhook, read);
   const { modelKeys, serviceAccounts, ...models } = readModelKeys(config, read);
+  const mcp = readMcpSecrets(config, read);
   const secrets: Secrets = {
     gitlabReadToken: read(config.gitlab.readTokenEnv),
     gitlabWriteToken: read(config.gitlab.writeTokenEnv),
@@ -53,6 +56,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     serviceAccounts,
     konfluxTokens: readKonfluxTokens(config, read),
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
+    mcp: mcp.secrets,
     warnings: [],
   };
   const problems = [
@@ -61,7 +65,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     ...(needs.webhook ? webhook.problems : []),
     ...checkQueueUrl(config, secrets),
     ...(needs.models ? [...models.problems, ...checkPrices(config, read)] : []),
-    ...(needs.sources ? checkSourceTokens(config, secrets) : []),
+    ...(needs.sources ? [...checkSourceTokens(config, secrets), ...mcp.problems] : []),
   ];
   if (problems.length > 0) throw new ConfigError('The environment', problems);
   const warnings = [...warnOfOneToken(config, secrets), ...(needs.models ? models.warnings : [])];

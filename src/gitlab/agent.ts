@@ -13,13 +13,16 @@ export interface AgentOptions {
   caFile?: string | undefined;
   /** For whoever needs more of a connection: a client certificate, a look at the address. */
   connect?: buildConnector.BuildOptions;
+  /** Of any one answer, for who reads it as a whole; no limit unless told. */
+  maxAnswerBytes?: number;
 }
 
-export function createAgent({ timeoutMs, caFile, connect }: AgentOptions): Agent {
+export function createAgent({ timeoutMs, caFile, connect, maxAnswerBytes }: AgentOptions): Agent {
   return new Agent({
     // Limits on silence, not on duration: a 100 MB log may take minutes as long as bytes keep coming.
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
+    ...(maxAnswerBytes !== undefined && { maxResponseSize: maxAnswerBytes }),
     // With HTTP/1.1 a broken connection fails exactly one request, so it is known which outcome is unknown.
     allowH2: false,
     connect: {

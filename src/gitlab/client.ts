@@ -1,7 +1,9 @@
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { formatQuery } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
 import { PermanentError } from '../errors.ts';
+import { createGuardedLookup } from './address.ts';
 import { createAgent } from './agent.ts';
 import { contentTypeOf, readAnswer } from './answer.ts';
 import { toApiUrl, toBaseUrl, withoutSlashes } from './api-url.ts';
@@ -9,6 +11,7 @@ import { toBodyStream } from './body-stream.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Answer, createExchange, describe, type GitlabRequest } from './exchange.ts';
 import { fromBrokenConnection } from './failure.ts';
+import { createFileHosts } from './file-hosts.ts';
 import { createLimiter } from './limiter.ts';
 import { createRequester } from './requester.ts';
 import { createSend, type GitlabLog, type Send } from './send.ts';
@@ -22,8 +25,12 @@ export interface GitlabClientOptions {
   /** The longest silence: before an answer begins, and within it. Not a limit on the whole. */
   timeoutMs: number;
   maxRequestsPerMinute: number;
+  /** Object stores that GitLab may send us to for logs and artifacts: `host`, `host:port`, `*.domain`. */
+  fileHosts?: readonly string[];
   log?: GitlabLog;
   clock?: Clock;
+  /** How names become addresses; the system's unless told. */
+  lookup?: LookupFunction;
 }
 
 /**
@@ -46,6 +53,10 @@ export interface GitlabClient {
 export interface StreamOptions {
   signal?: AbortSignal | undefined;
   searchParams?: Record<string, unknown>;
+  /** Only a part, the last byte included. Look at the status: it is 200, not 206, when all of it comes. */
+  range?: { first: number; last: number };
+  /** A web page is what was asked for, and not a login that came instead. */
+  mayBePage?: boolean;
 }
 
 export interface GitlabStream {
@@ -59,12 +70,12 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
   const base = toBaseUrl(options.url);
   if (!/^[!-~]+$/.test(token)) throw new PermanentError('The GitLab token is empty or has blanks in it');
 
-  const agent = createAgent({ timeoutMs, ...(caFile !== undefined && { caFile }) });
-  const exchange = createExchange({
-    dispatcher: agent,
-    origin: base.origin,
-    authorize: async () => ({ 'private-token': token }),
-  });
+  const fileHosts = createFileHosts(base, options.fileHosts ?? []);
+  const lookup = createGuardedLookup(fileHosts.trustOf, options.lookup);
+  const agent = createAgent({ timeoutMs, caFile, connect: { lookup } });
+  const { checkTarget } = fileHosts;
+  const authorize = async () => ({ 'private-token': token });
+  const exchange = createExchange({ dispatcher: agent, origin: base.origin, authorize, checkTarget });
   const limiter = createLimiter(options.maxRequestsPerMinute, clock);
   const send = createSend({
     exchange,
@@ -94,9 +105,10 @@ function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClien
     // No token for gitbeaker, it is added on the wire; and no timer: its timeout would cover all pages
     // of a list together.
     api: new Gitlab({ host, requesterFn: createRequester(send, bound), queryTimeout: null }),
-    async stream(path, { signal, searchParams } = {}) {
-      const request = { ...toRequest(path, signal, formatQuery(searchParams)), mayLeaveGitlab: true };
-      return send(request, async (answer) => toStream(request, answer));
+    async stream(path, { signal, searchParams, range, mayBePage = false } = {}) {
+      const asked = toRequest(path, signal, formatQuery(searchParams));
+      const request = { ...asked, range, mayLeaveGitlab: true };
+      return send(request, async (answer) => toStream(request, answer, mayBePage));
     },
     async ping(signal) {
       const request = { ...toRequest('version', signal), maxTries: 1 };
@@ -111,11 +123,12 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
-async function toStream(request: GitlabRequest, answer: Answer): Promise<GitlabStream> {
+async function toStream(request: GitlabRequest, answer: Answer, mayBePage: boolean): Promise<GitlabStream> {
   const what = describe(request);
-  if (answer.isForeign && contentTypeOf(answer) === 'text/html') {
+  if (!mayBePage && contentTypeOf(answer) === 'text/html') {
     await answer.body.dump();
-    throw new PermanentError(`${what} was redirected to a web page, perhaps a login. Check GitLab's URL`);
+    const how = answer.isForeign ? 'redirected to' : 'answered with';
+    throw new PermanentError(`${what} was ${how} a web page, perhaps a login. Check GitLab's URL`);
   }
   const body = toBodyStream(answer.body, (error) =>
     request.signal?.aborted ? request.signal.reason : fromBrokenConnection('GET', what, error).error,

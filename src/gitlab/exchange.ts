@@ -11,6 +11,8 @@ export interface GitlabRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal | undefined;
+  /** Only these bytes, the last one included; who does not know parts answers 200 with all. */
+  range?: { first: number; last: number } | undefined;
   /** Files may live in an object store: go there, without the token. */
   mayLeaveGitlab?: boolean;
   maxTries?: number;
@@ -50,12 +52,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
       // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
       checkTarget?.(url);
+      const anonymous = { ...ANONYMOUS_HEADERS, ...toRangeHeader(asked) };
       const response = await request(url, {
         dispatcher,
         method: asked.method,
-        headers: isForeign
-          ? ANONYMOUS_HEADERS
-          : { ...asked.headers, ...ANONYMOUS_HEADERS, ...(await authorize()) },
+        headers: isForeign ? anonymous : { ...asked.headers, ...anonymous, ...(await authorize()) },
         body: asked.body ?? null,
         signal: asked.signal ?? null,
       });
@@ -73,6 +74,10 @@ export function createExchange(parts: ExchangeParts): Exchange {
 /** For messages and logs: never the query, it may hold a secret. */
 export function describe({ method, url }: Pick<GitlabRequest, 'method' | 'url'>): string {
   return `${method} ${url.pathname}`;
+}
+
+function toRangeHeader({ range }: GitlabRequest): Record<string, string> {
+  return range ? { range: `bytes=${range.first}-${range.last}` } : {};
 }
 
 function isRedirect(status: number): boolean {

@@ -31,7 +31,7 @@ export function createClient({ config, log, onStop }: Assembly, token: string): 
 }
 
 export function openClient({ gitlab }: Config, token: string, log: Logger): GitlabClient {
-  const { url, timeoutMs, maxRequestsPerMinute, caFile } = gitlab;
-  const options = { url, token, timeoutMs, maxRequestsPerMinute, log };
+  const { url, timeoutMs, maxRequestsPerMinute, fileHosts, caFile } = gitlab;
+  const options = { url, token, timeoutMs, maxRequestsPerMinute, fileHosts, log };
   return createGitlabClient(caFile === undefined ? options : { ...options, caFile });
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Config, matchProject, type Project, type Secrets } from '../config/config.ts';
+import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
@@ -8,6 +8,7 @@ import { createKonfluxSource } from '../sources/konflux/source.ts';
 import type { Source } from '../sources/source.ts';
 import { openTestingFarm } from '../sources/testing-farm/connection.ts';
 import { createTestingFarmSource } from '../sources/testing-farm/source.ts';
+import { openMcpSources } from './mcp-sources.ts';
 
 export interface DataSources {
   /** Of one job: GitLab's, and those whose section is in the configuration and means the project. */
@@ -17,7 +18,7 @@ export interface DataSources {
 
 export interface DataSourcesOptions {
   config: Config;
-  secrets: Pick<Secrets, 'konfluxTokens' | 'testingFarmToken'>;
+  secrets: Pick<Secrets, 'konfluxTokens' | 'testingFarmToken' | 'mcp'>;
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -29,6 +30,7 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
   const { konflux, testingFarm } = config.sources;
   const clusters = await Promise.all((konflux?.clusters ?? []).map((one) => openCluster(one, options)));
   const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
+  const mcp = await openMcpSources(config, secrets, new AbortController().signal);
   return {
     createFor(mr, project) {
       const tenancies = clusters.flatMap(({ cluster, namespaces }) => {
@@ -37,15 +39,21 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
       });
       const { sha } = mr;
       return [
-        createGitlabSource(reader, { projectId: mr.projectId, mrIid: mr.iid }),
+        createGitlabSource(reader, toScope(config, mr)),
         ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, { project, mrIid: mr.iid, sha })] : []),
         ...(farm ? [createTestingFarmSource(farm, { sha })] : []),
+        ...mcp.sources,
       ];
     },
     async close() {
-      await Promise.all([...clusters.map(({ cluster }) => cluster.close()), farm?.close()]);
+      await Promise.all([...clusters.map(({ cluster }) => cluster.close()), farm?.close(), mcp.close()]);
     },
   };
+}
+
+function toScope(config: Config, { projectId, iid }: { projectId: number; iid: number }) {
+  const mayRead = (project: Project) => mayReadProject(config, project);
+  return { projectId, mrIid: iid, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
 }
 
 type ClusterConfig = NonNullable<Config['sources']['konflux']>['clusters'][number];

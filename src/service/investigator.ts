@@ -47,11 +47,18 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
+  const models = arrangeModels(() => openConfigured(options, workflow));
+  const store = await openStore(config);
   const dataSources = await openDataSources(options);
+  const sandboxes = await openSandboxes(options).catch(async (error) => {
+    // Processes of its servers would keep ours from ending.
+    await dataSources.close();
+    throw error;
+  });
   return {
-    ...arrangeModels(() => openConfigured(options, workflow)),
-    store: await openStore(config),
-    sandboxes: await openSandboxes(options),
+    ...models,
+    store,
+    sandboxes,
     keepBytes: config.sandbox.keepBytes,
     dataSources,
     createToolbox: (sandbox, mr, project) =>

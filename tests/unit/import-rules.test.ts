@@ -18,7 +18,14 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   // Read and write tokens never meet: neither of these two may see the other.
   sources: {
     rooms: ['gitlab'],
-    packages: ['zod', 'undici', '@kubernetes/client-node', 'fast-xml-parser'],
+    packages: [
+      '@kubernetes/client-node',
+      '@modelcontextprotocol/sdk',
+      'fast-xml-parser',
+      'undici',
+      'yauzl',
+      'zod',
+    ],
   },
   publish: { rooms: ['gitlab'], packages: [] },
   // The core stands alone.
@@ -111,7 +118,7 @@ function isAllowed({ from, to }: Import): boolean {
   // The ground stands on nothing.
   if (!room) return false;
   if (/\.(?:ts|yaml)$/.test(to)) return roomOf(to) === roomOf(from) || room.rooms.includes(roomOf(to));
-  return room.packages.includes(to);
+  return room.packages.some((one) => to === one || to.startsWith(`${one}/`));
 }
 
 function roomOf(file: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { projectPattern } from '../project-pattern.ts';
 import { durationMs, envName, httpUrl, matching, nonEmpty } from '../values.ts';
 
 export const gitlab = z
@@ -29,6 +30,18 @@ export const gitlab = z
       .max(100_000)
       .default(1200)
       .describe('Upper bound of our own request rate'),
+    fileHosts: z
+      .array(fileHost())
+      .default(['cdn.artifacts.gitlab-static.net', 'storage.googleapis.com'])
+      .describe(
+        "Object stores that GitLab may redirect to for logs and artifacts: 'host', 'host:port' or '*.domain'; one in a private network must be named in full",
+      ),
+    readProjects: z
+      .array(projectPattern())
+      .default([])
+      .describe(
+        "Projects that may be read besides the merge request's own, for pipelines that start others there: 'group/app', 'group/**' or an id",
+      ),
     ignoreUsers: z
       .array(z.union([z.int().min(1), username()]))
       .default([])
@@ -40,6 +53,13 @@ export const gitlab = z
   })
   .prefault({})
   .describe('The GitLab instance that is served');
+
+function fileHost() {
+  return matching(/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i, {
+    message: 'is not a host',
+    fix: "write 'minio.example.com', 'minio.example.com:9000' or '*.example.com', without https://",
+  });
+}
 
 function username() {
   return matching(/^\w[\w.-]*$/, {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { envName, httpUrl } from '../values.ts';
 import { konflux } from './konflux.ts';
+import { mcp } from './mcp.ts';
 
 const testingFarm = z
   .strictObject({
@@ -13,6 +14,6 @@ const testingFarm = z
   .describe('Testing Farm: requests, results and logs');
 
 export const sources = z
-  .strictObject({ konflux: konflux.optional(), testingFarm: testingFarm.optional() })
+  .strictObject({ konflux: konflux.optional(), testingFarm: testingFarm.optional(), mcp })
   .prefault({})
   .describe('What can be read beside GitLab; a source is on when its section is there');

@@ -2,6 +2,7 @@
 import type { Hook, HookEvent } from './hook.ts';
 import type {
   AccessLevel,
+  Artifacts,
   Award,
   Job,
   MergeRequest,
@@ -12,6 +13,7 @@ import type {
   User,
 } from './model.ts';
 import type { World } from './state.ts';
+import { addArtifacts, type NewArtifacts } from './world/artifacts.ts';
 import { award, revokeAward, toAwardTarget } from './world/awards.ts';
 import { addCommitStatus, type NewCommitStatus } from './world/commit-statuses.ts';
 import { awardsOn, jobsOf, mergeRequestByRef, notesOf, pipelineById, projectById } from './world/find.ts';
@@ -77,6 +79,7 @@ export function createArrangement(world: World) {
     setJobStatus: (id: number, status: Job['status'], options?: { failureReason?: string }) =>
       setJobStatus(world, id, status, options),
     retryJob: (id: number): Readonly<Job> => retryJob(world, id),
+    addArtifacts: (input: NewArtifacts): Readonly<Artifacts> => addArtifacts(world, input),
     setTrace: (jobId: number, trace: string | Buffer) => setTrace(world, jobId, trace),
     addCommitStatus: (input: NewCommitStatus): Readonly<Job> => addCommitStatus(world, input),
 

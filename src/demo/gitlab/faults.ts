@@ -6,6 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export type Fault =
   | { status: 429; retryAfter: number }
   | { status: 500 | 502 | 503 | 504 }
+  /** Sent elsewhere, such as to the object store that has the file. */
+  | { status: 302; location: string }
+  /** A web page where the API should be: a login, or a proxy that is not set up. */
+  | 'web-page'
   /** Only slow: it is answered after that time. */
   | { delayMs: number }
   /** The connection ends without an answer and nothing was done. */
@@ -81,8 +85,10 @@ async function refuse(fault: Fault, request: FastifyRequest, reply: FastifyReply
     request.raw.socket.resetAndDestroy();
     return reply;
   }
+  if (fault === 'web-page') return reply.type('text/html').send('<html><body>Sign in</body></html>');
   if (typeof fault === 'string' || 'delayMs' in fault) return undefined;
   reply.code(fault.status);
+  if (fault.status === 302) return reply.header('location', fault.location).send();
   if (fault.status === 429) {
     const headers = { 'retry-after': String(fault.retryAfter), 'ratelimit-remaining': '0' };
     return reply.headers(headers).type('text/plain').send('Retry later\n');

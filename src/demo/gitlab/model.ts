@@ -48,7 +48,14 @@ export type Commit = {
   diffs: Diff[];
 };
 
-export type StoredFile = { projectId: number; ref: string; path: string; content: Buffer };
+export type StoredFile = {
+  projectId: number;
+  ref: string;
+  path: string;
+  content: Buffer;
+  /** Whose lines they are, from the first one on; the rest are the ref's own commit's. */
+  blame?: readonly { sha: string; lines: number }[];
+};
 
 export type MergeRequest = {
   id: number;
@@ -86,7 +93,9 @@ export type Note = {
   authorId: number;
   body: string;
   /** `null` is a note that stands alone; it becomes a DiscussionNote with the first reply. */
-  type: null | 'DiscussionNote';
+  type: null | 'DiscussionNote' | 'DiffNote';
+  /** Of a DiffNote: a line of the new file. */
+  position: { path: string; line: number } | null;
   system: boolean;
   internal: boolean;
   createdAt: Date;
@@ -126,9 +135,12 @@ export type TestCase = {
   seconds: number;
   output: string | null;
   stackTrace: string | null;
+  file: string | null;
+  /** How often it failed on the default branch in the last 14 days; null: not counted. */
+  recentFailures: number | null;
 };
 
-export type TestSuite = { name: string; jobIds: number[]; cases: TestCase[] };
+export type TestSuite = { name: string; jobIds: number[]; error: string | null; cases: TestCase[] };
 
 export type Pipeline = {
   id: number;
@@ -140,6 +152,8 @@ export type Pipeline = {
   ref: string;
   source: PipelineSource;
   status: CiStatus;
+  /** Why it has no jobs. */
+  yamlErrors: string | null;
   userId: number;
   /** Set for merge request pipelines only; GitLab's hook names the merge request for no other. */
   mergeRequestId: number | null;
@@ -171,3 +185,6 @@ export type Job = {
   startedAt: Date | null;
   finishedAt: Date | null;
 };
+
+/** What a job left: its files and the archive they are in, and reports beside it. */
+export type Artifacts = { files: ReadonlyMap<string, Buffer>; archive: Buffer; reports: string[] };

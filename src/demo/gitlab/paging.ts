@@ -45,6 +45,19 @@ export function paginateByKeyset<T extends { id: number }>(
   return page;
 }
 
+/** For trees: no numbers, no totals, and a token that names the last entry of the page before. */
+export function paginateByToken<T extends { id: string }>(call: Call, items: readonly T[]): T[] {
+  if (call.query('pagination') !== 'keyset') return paginate(call, items);
+  const token = call.query('page_token');
+  const start = token === undefined ? 0 : items.findIndex(({ id }) => id === token) + 1;
+  const page = items.slice(start, start + perPageOf(call));
+  const last = page.at(-1);
+  if (last !== undefined && start + page.length < items.length) {
+    call.reply.header('link', link(call, { page_token: last.id }, 'next').join());
+  }
+  return page;
+}
+
 // Beyond this GitLab does not count, because counting would cost it more than the page.
 const MAX_COUNTED = 10_000;
 

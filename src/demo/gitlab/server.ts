@@ -4,16 +4,19 @@ import { type Arrangement, createArrangement } from './arrangement.ts';
 import { createRouter } from './call.ts';
 import { breakOnDemand, type Faults } from './faults.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
+import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAwardEmojiRoutes } from './routes/award-emoji.ts';
 import { addCommitRoutes } from './routes/commits.ts';
 import { addDiscussionRoutes } from './routes/discussions.ts';
 import { addInstanceRoutes } from './routes/instance.ts';
 import { addJobRoutes } from './routes/jobs.ts';
+import { addLintRoutes } from './routes/lint.ts';
 import { addMergeRequestRoutes } from './routes/merge-requests.ts';
 import { addNoteRoutes } from './routes/notes.ts';
 import { addPipelineRoutes } from './routes/pipelines.ts';
 import { addProjectRoutes } from './routes/projects.ts';
 import { addRepositoryRoutes } from './routes/repository.ts';
+import { addTreeRoutes } from './routes/tree.ts';
 import { createWorld } from './state.ts';
 import { deliverWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -76,8 +79,11 @@ const ROUTES = [
   addAwardEmojiRoutes,
   addPipelineRoutes,
   addJobRoutes,
+  addArtifactRoutes,
   addCommitRoutes,
   addRepositoryRoutes,
+  addTreeRoutes,
+  addLintRoutes,
 ];
 
 function createApp(): FastifyInstance {

@@ -1,5 +1,6 @@
 import type { Announcement, Hook } from './hook.ts';
 import type {
+  Artifacts,
   Award,
   Commit,
   Job,
@@ -28,6 +29,7 @@ export type World = {
   readonly pipelines: Map<number, Pipeline>;
   readonly jobs: Map<number, Job>;
   readonly traces: Map<number, Buffer>;
+  readonly artifacts: Map<number, Artifacts>;
   readonly hooks: Map<number, Hook>;
   readonly executedQuickActions: ExecutedQuickAction[];
   readonly mentions: Mention[];
@@ -72,6 +74,7 @@ export function createWorld(options: { now: () => Date }): World {
     pipelines: new Map(),
     jobs: new Map(),
     traces: new Map(),
+    artifacts: new Map(),
     hooks: new Map(),
     executedQuickActions: [],
     mentions: [],

@@ -2,19 +2,24 @@ import { z } from 'zod';
 import type { PassingLog } from '../source.ts';
 import { findLastPassingJob } from './last-passing-job.ts';
 import { openJobLog } from './open-job-log.ts';
-import { defineTool, type Scope } from './scope.ts';
+import { defineProjectTool } from './project-tool.ts';
+import type { Scope } from './scope.ts';
 
-export function createGetJobLog(scope: Scope) {
-  return defineTool({
+export function createGetJobLog(pinned: Scope) {
+  return defineProjectTool(pinned, {
     name: 'gitlab_get_job_log',
     description:
       "A job's whole log, raw: with colour codes and section marks. Logs are often large: fetch them into a file and search that. Line n is linked as <web_url of the job>#L<n>.",
     schema: z.strictObject({
       job_id: z.int().min(1).describe('From gitlab_list_jobs'),
     }),
-    async read({ job_id }, signal) {
+    async read({ job_id }, scope, signal) {
       const body = await openJobLog(scope, job_id, signal);
-      return { kind: 'text', of: 'log', body, findPassing: (signal) => findPassing(scope, job_id, signal) };
+      // Where it was looked for before, other projects are none of the merge request's.
+      const isOwn = scope.projectId === pinned.projectId;
+      const find = (signal: AbortSignal) =>
+        isOwn ? findPassing(pinned, job_id, signal) : Promise.resolve(null);
+      return { kind: 'text', of: 'log', body, findPassing: find };
     },
   });
 }

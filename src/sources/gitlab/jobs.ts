@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type Bridge, listBridges } from './bridges.ts';
 import { fromTries, type WireJob, wireJob } from './job-tries.ts';
-import { defineTool, type Scope } from './scope.ts';
+import { defineProjectTool } from './project-tool.ts';
+import type { Scope } from './scope.ts';
 import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
-export function createListJobs(scope: Scope) {
-  return defineTool({
+export function createListJobs(pinned: Scope) {
+  return defineProjectTool(pinned, {
     name: 'gitlab_list_jobs',
     description:
       "A pipeline's jobs, failed ones first: id, name, stage, status, allow_failure, failure_reason, duration in seconds, link. A job that was retried names its failed tries and whether it passed in the end. child_pipelines are the pipelines it started; list their jobs with their id.",
@@ -13,7 +14,7 @@ export function createListJobs(scope: Scope) {
       pipeline_id: z.int().min(1).describe('From gitlab_list_pipelines or child_pipelines'),
       include_retried: z.boolean().optional().describe('Also the earlier tries of retried jobs'),
     }),
-    async read({ pipeline_id, include_retried = false }, signal) {
+    async read({ pipeline_id, include_retried = false }, scope, signal) {
       const [wireJobs, bridges] = await Promise.all([
         listWireJobs(scope, pipeline_id, signal),
         listBridges(scope, pipeline_id, signal),

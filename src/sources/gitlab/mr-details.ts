@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
+import { cutText } from './cut-text.ts';
 import { defineTool, type Scope } from './scope.ts';
 import { fromWire } from './wire.ts';
 
@@ -61,7 +62,7 @@ function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>) {
   return {
     iid: mr.iid,
     title: mr.title,
-    description: cutDescription(mr.description ?? ''),
+    description: cutText(mr.description ?? '', MAX_DESCRIPTION, 'the description'),
     state: mr.state,
     author: mr.author ? `${mr.author.name} (${mr.author.username})` : null,
     source_branch: mr.source_branch,
@@ -74,11 +75,4 @@ function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>) {
     changed_files: mr.changes_count ?? null,
     web_url: mr.web_url,
   };
-}
-
-function cutDescription(text: string): string {
-  if (text.length <= MAX_DESCRIPTION) return text;
-  // An emoji is two UTF-16 units; half of one is no text.
-  const kept = text.slice(0, MAX_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
-  return `${kept}\n[… ${text.length - kept.length} more characters of the description are left out]`;
 }

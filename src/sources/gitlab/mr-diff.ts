@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
+import { toDiffText, type WireFile, wireFile } from './diff-text.ts';
 import { defineTool, type Scope } from './scope.ts';
 import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
@@ -22,25 +23,12 @@ export function createGetMrDiff({ client, projectId, mrIid }: Scope) {
       const { note } = toCutNote(files, 'changed files');
       const text =
         path === undefined
-          ? files.map((file) => fromFile(file, MAX_FILE_CHARACTERS)).join('')
-          : fromFile(findFile(files, path), Number.POSITIVE_INFINITY);
+          ? files.map((file) => toDiffText(file, { maxCharacters: MAX_FILE_CHARACTERS, toAdvice })).join('')
+          : toDiffText(findFile(files, path), { maxCharacters: Number.POSITIVE_INFINITY, toAdvice });
       return { kind: 'text', of: 'diff', body: note === undefined ? text : `${text}[${note}]\n` };
     },
   });
 }
-
-const wireFile = z.object({
-  old_path: z.string(),
-  new_path: z.string(),
-  diff: z.string().nullish(),
-  new_file: z.boolean(),
-  renamed_file: z.boolean(),
-  deleted_file: z.boolean(),
-  collapsed: z.boolean().nullish(),
-  too_large: z.boolean().nullish(),
-});
-
-type WireFile = z.infer<typeof wireFile>;
 
 function findFile(files: readonly WireFile[], path: string): WireFile {
   const found = files.find((file) => file.new_path === path || file.old_path === path);
@@ -49,32 +37,6 @@ function findFile(files: readonly WireFile[], path: string): WireFile {
   throw new PermanentError(`${path} is not among the ${files.length} changed files: ${paths.join(', ')}`);
 }
 
-function fromFile(file: WireFile, maxCharacters: number): string {
-  return [...headOf(file), bodyOf(file, maxCharacters), ''].join('\n');
-}
-
-function headOf({ old_path, new_path, new_file, deleted_file, renamed_file }: WireFile): string[] {
-  return [
-    `diff --git a/${old_path} b/${new_path}`,
-    ...(new_file ? ['new file'] : []),
-    ...(deleted_file ? ['deleted file'] : []),
-    ...(renamed_file ? [`rename from ${old_path}`, `rename to ${new_path}`] : []),
-    `--- ${new_file ? '/dev/null' : `a/${old_path}`}`,
-    `+++ ${deleted_file ? '/dev/null' : `b/${new_path}`}`,
-  ];
-}
-
-function bodyOf({ diff, new_path, too_large, collapsed }: WireFile, maxCharacters: number): string {
-  const lines = (diff ?? '').replace(/\n$/, '');
-  if (lines === '') {
-    return too_large || collapsed
-      ? '[GitLab gives no diff of this file: it is too large]'
-      : '[no lines changed, or a binary file]';
-  }
-  if (lines.length <= maxCharacters) return lines;
-  const lastLine = lines.lastIndexOf('\n', maxCharacters);
-  // A minified file is one line.
-  const kept = lines.slice(0, lastLine > 0 ? lastLine : maxCharacters);
-  const leftOut = lines.length - kept.length;
-  return `${kept}\n[… ${leftOut} more characters of this file are left out; call gitlab_get_mr_diff with path ${JSON.stringify(new_path)} for all of it]`;
+function toAdvice(path: string): string {
+  return `call gitlab_get_mr_diff with path ${JSON.stringify(path)} for all of it`;
 }

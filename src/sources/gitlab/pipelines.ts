@@ -38,6 +38,6 @@ export function fromPipeline(pipeline: z.infer<typeof wirePipeline>, projectId: 
     sha: pipeline.sha,
     created: pipeline.created_at ?? null,
     web_url: pipeline.web_url,
-    ...(isElsewhere && { in_other_project: true }),
+    ...(isElsewhere && { in_other_project: true, project: pipeline.project_id }),
   };
 }

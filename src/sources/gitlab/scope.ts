@@ -7,4 +7,6 @@ export interface Scope {
   client: GitlabClient;
   projectId: number;
   mrIid: number;
+  /** Which other projects the operator lets be read; left out: none. */
+  mayRead?: ((project: { id: number; path: string }) => boolean) | undefined;
 }

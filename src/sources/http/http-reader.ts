@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { PermanentError } from '../../errors.ts';
+import { createGuardedLookup, refuseForbiddenAddress } from '../../gitlab/address.ts';
 import { createAgent } from '../../gitlab/agent.ts';
 import { contentTypeOf } from '../../gitlab/answer.ts';
 import { toApiUrl, withoutSlashes } from '../../gitlab/api-url.ts';
@@ -11,7 +12,6 @@ import { type Answer, createExchange, describe } from '../../gitlab/exchange.ts'
 import { fromBrokenConnection } from '../../gitlab/failure.ts';
 import { createLimiter } from '../../gitlab/limiter.ts';
 import { createSend, type GitlabLog } from '../../gitlab/send.ts';
-import { checkLiteralAddress, guardedLookup } from './address-guard.ts';
 import { cutBody, readBytes } from './bounded-body.ts';
 
 export interface HttpReaderOptions {
@@ -58,7 +58,9 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
   const { maxJsonBytes = MAX_JSON_BYTES, maxStreamBytes = MAX_STREAM_BYTES, caFile, log } = options;
   const base = new URL(options.url);
   const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
-  const agent = createAgent({ timeoutMs, caFile, connect: { ...options.connect, lookup: guardedLookup } });
+  // All of them are named in the configuration, so they may be in the operator's own network.
+  const lookup = createGuardedLookup(() => 'internal');
+  const agent = createAgent({ timeoutMs, caFile, connect: { ...options.connect, lookup } });
   /** What was sent last to say who we are; taken out of what is answered, should it be echoed. */
   let secret = '';
   const exchange = createExchange({
@@ -75,7 +77,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
         throw new PermanentError(
           `${who} redirected to ${url.origin}, which is not in the configuration, so nothing was sent there`,
         );
-      checkLiteralAddress(url);
+      refuseForbiddenAddress(url.hostname, 'internal');
     },
   });
   const send = createSend({

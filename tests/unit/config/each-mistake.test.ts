@@ -107,6 +107,16 @@ sources: { konflux: { clusters: [{ url: "https://k8s", context: x, namespaces: {
   sources.konflux.clusters[0].context: is a context of no kubeconfig. Fix: set kubeconfig too, or remove it.
 sources: { konflux: { clusters: [{ inCluster: true, namespaces: { "a/b": x } }, { url: "https://k8s", namespaces: { "a/b": x } }] } }
   sources.konflux.clusters[1].name: two clusters have the name konflux. Fix: give each a name of its own.
+sources: { mcp: [{ name: jira, tools: [get] }] }
+  sources.mcp[0]: needs either command or url. Fix: set the one and remove the other.
+sources: { mcp: [{ name: gitlab, command: x, tools: [get] }] }
+  sources.mcp[0].name: is the name of another source. Fix: choose another one.
+sources: { mcp: [{ name: My-Jira, command: x, tools: [get] }] }
+  sources.mcp[0].name: is not a name for a source. Fix: use 2 to 20 lower-case letters, digits and _, as in jira; its tools will begin with it.
+gitlab: { fileHosts: ["https://minio.example.com"] }
+  gitlab.fileHosts[0]: is not a host. Fix: write 'minio.example.com', 'minio.example.com:9000' or '*.example.com', without https://.
+gitlab: { readProjects: [group] }
+  gitlab.readProjects[0]: names a group, not a project. Fix: write 'group/**' for all projects of the group.
 `;
 
 describe('one mistake gets one message that says how to mend it', () => {

@@ -21,7 +21,7 @@ describe('finding the file', () => {
     ]);
     expect(config.store).toEqual({ kind: 'folder', dir: '.hummingbird/sessions', retentionDays: 90 });
     expect(config.sandbox.kind).toBe('virtual');
-    expect(config.sources).toEqual({});
+    expect(config.sources).toEqual({ mcp: [] });
   });
 
   it('takes hummingbird.yaml of the working directory', () => {

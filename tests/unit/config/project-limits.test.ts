@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchProject, projectLimits } from '../../../src/config/config.ts';
+import { matchProject, mayReadProject, projectLimits } from '../../../src/config/config.ts';
 import { load } from './problems.ts';
 
 it('gives the limits of the most specific pattern, or null for a project that is not allowed', () => {
@@ -14,6 +14,15 @@ it('gives the limits of the most specific pattern, or null for a project that is
   });
   expect(projectLimits(config, { id: 2, path: 'group/other' })?.usdPerDay).toBe(50);
   expect(projectLimits(config, { id: 3, path: 'elsewhere/app' })).toBeNull();
+});
+
+it('lets another project be read only if a pattern names it', () => {
+  const config = load("gitlab: { readProjects: ['infra/**', '42'] }");
+
+  expect(mayReadProject(config, { id: 1, path: 'Infra/deploy' })).toBe(true);
+  expect(mayReadProject(config, { id: 42, path: 'group/app' })).toBe(true);
+  expect(mayReadProject(config, { id: 2, path: 'group/app' })).toBe(false);
+  expect(mayReadProject(load(''), { id: 1, path: 'infra/deploy' })).toBe(false);
 });
 
 describe('one pattern', () => {

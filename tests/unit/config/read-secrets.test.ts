@@ -56,6 +56,7 @@ describe('what is needed', () => {
       serviceAccounts: new Map(),
       konfluxTokens: new Map(),
       testingFarmToken: undefined,
+      mcp: new Map(),
       warnings: [],
     });
   });
@@ -271,6 +272,22 @@ describe('tokens of other sources', () => {
       ]),
       testingFarmToken: 'f',
     });
+  });
+
+  it('are needed by MCP servers that name them, and are kept by the name of the server', () => {
+    const custom = load(`sources: { mcp: [
+      { name: jira, url: "https://mcp", tokenEnv: JIRA, tools: [get] },
+      { name: builds, command: builds-mcp, passEnvs: [BUILDS], tools: [get] } ] }`);
+
+    expect(
+      errorOf(() => readSecrets(custom, { sources: true }, {})).problems.map(({ path }) => path),
+    ).toEqual(['sources.mcp[0].tokenEnv', 'sources.mcp[1].passEnvs']);
+    expect(readSecrets(custom, { sources: true }, { JIRA: 'j', BUILDS: 'b' }).mcp).toEqual(
+      new Map([
+        ['jira', { token: 'j', env: {} }],
+        ['builds', { token: undefined, env: { BUILDS: 'b' } }],
+      ]),
+    );
   });
 
   it('are not needed in the cluster itself, with a kubeconfig, nor where no variable is named', () => {

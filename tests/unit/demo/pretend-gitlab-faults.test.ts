@@ -41,6 +41,23 @@ test('a fault strikes only the method and path that it is for', async () => {
   expect([read.status, write.status, elsewhere.status]).toEqual([200, 500, 201]);
 });
 
+test('a request can be sent elsewhere, or be answered with a web page', async () => {
+  await using scene = await createScene();
+  const location = `${scene.gitlab.url}/api/v4/version`;
+  scene.gitlab.fail({ match: { path: '/trace' }, with: { status: 302, location } });
+  scene.gitlab.fail({ match: { path: '/user' }, with: 'web-page' });
+
+  const sent = await fetch(`${scene.gitlab.url}/api/v4/projects/1/jobs/1/trace`, { redirect: 'manual' });
+  const page = await scene.call('/user');
+
+  expect([sent.status, sent.headers.get('location')]).toEqual([302, location]);
+  expect([page.status, page.headers.get('content-type'), page.body]).toEqual([
+    200,
+    expect.stringContaining('text/html'),
+    expect.stringContaining('Sign in'),
+  ]);
+});
+
 test('a slow answer comes, but late', async () => {
   await using scene = await createScene();
   scene.gitlab.fail({ match: { times: 1 }, with: { delayMs: 80 } });

@@ -13,12 +13,17 @@ async function startRedirecting(location: string, status = 302) {
   return startServer((_, response) => response.writeHead(status, { location }).end());
 }
 
+/** A client that may follow GitLab to this store. */
+function createFollowing(gitlabUrl: string, storeUrl: string) {
+  return createClient(gitlabUrl, { fileHosts: [new URL(storeUrl).host] });
+}
+
 describe('a redirect to another origin', () => {
   it('is followed for a stream, without the token', async () => {
     const store = await startStore();
     const gitlab = await startRedirecting(`${store.url}/bucket/artifacts.zip?signature=abc`);
 
-    const { body } = await createClient(gitlab.url).stream('projects/1/jobs/2/artifacts');
+    const { body } = await createFollowing(gitlab.url, store.url).stream('projects/1/jobs/2/artifacts');
 
     expect(await text(body)).toBe('bytes');
     expect(gitlab.requests[0]?.token).toBe(TOKEN);
@@ -38,7 +43,7 @@ describe('a redirect to another origin', () => {
       response.writeHead(302, { location: `${gitlab.url}/chosen/by/others` }).end(),
     );
 
-    const { body } = await createClient(gitlab.url).stream('projects/1/jobs/2/artifacts');
+    const { body } = await createFollowing(gitlab.url, store.url).stream('projects/1/jobs/2/artifacts');
 
     expect(await text(body)).toBe('undefined');
   });
@@ -69,7 +74,7 @@ describe('a redirect to another origin', () => {
     );
     const gitlab = await startRedirecting(store.url);
 
-    const { body } = await createClient(gitlab.url).stream('projects/1/jobs/2/artifacts');
+    const { body } = await createFollowing(gitlab.url, store.url).stream('projects/1/jobs/2/artifacts');
 
     expect(await text(body)).toBe('bytes');
     expect(gitlab.requests).toHaveLength(2);
@@ -79,7 +84,9 @@ describe('a redirect to another origin', () => {
     const store = await startStore(401);
     const gitlab = await startRedirecting(store.url);
 
-    const error = await failureOf(createClient(gitlab.url).stream('projects/1/jobs/2/artifacts'));
+    const error = await failureOf(
+      createFollowing(gitlab.url, store.url).stream('projects/1/jobs/2/artifacts'),
+    );
 
     expect(error).toBeInstanceOf(RetryableError);
     expect(error).toHaveProperty('message', expect.stringContaining('a file store, which answered 401'));
@@ -89,7 +96,7 @@ describe('a redirect to another origin', () => {
     const login = await startStore(200, 'text/html');
     const gitlab = await startRedirecting(login.url);
 
-    const error = await failureOf(createClient(gitlab.url).stream('projects/1/jobs/2/trace'));
+    const error = await failureOf(createFollowing(gitlab.url, login.url).stream('projects/1/jobs/2/trace'));
 
     expect(error).toBeInstanceOf(PermanentError);
     expect(error).toHaveProperty('message', expect.stringContaining('a web page, perhaps a login'));

@@ -10,6 +10,7 @@ import { newLedger } from '../../services/ledger.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
+import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hummingbird-investigator-'));
 const reader = createGitlabClient({
@@ -79,14 +80,53 @@ describe('the model of an investigation', () => {
   });
 });
 
+describe('the tools of an investigation', () => {
+  const mr = { projectId: 1, iid: 2, title: '', state: 'opened', sha: 'abc', webUrl: '' };
+  const wiki = {
+    name: 'wiki',
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../sources/mcp/wiki-stdio.ts')],
+    passEnvs: ['WIKI_TOKEN'],
+    tools: ['get_page'],
+  };
+  const namesOf = async (more: object) => {
+    const model = { provider: 'openai', model: 'own', baseUrl: wire.url };
+    const { createToolbox, dataSources } = await investigator([model], { WIKI_TOKEN: 'x' }, more);
+    const { definitions } = createToolbox(createMemorySandbox(), mr, { id: 1, path: 'shop/checkout' });
+    await dataSources.close();
+    return definitions;
+  };
+
+  test('are those of GitLab, and of the MCP servers that are configured', async () => {
+    const names = (await namesOf({ sources: { mcp: [wiki] } })).map(({ name }) => name);
+
+    expect(names).toContain('gitlab_get_job_log');
+    expect(names.filter((name) => name.startsWith('wiki_'))).toEqual(['wiki_get_page']);
+  });
+
+  test('can read another project only if the configuration names some', async () => {
+    const takesProject = (definitions: Awaited<ReturnType<typeof namesOf>>) =>
+      definitions.filter(({ inputSchema }) => JSON.stringify(inputSchema).includes('"project"')).length;
+
+    expect(takesProject(await namesOf({}))).toBe(0);
+    expect(takesProject(await namesOf({ gitlab: { readProjects: ['group/**'] } }))).toBeGreaterThan(5);
+  });
+
+  test('are an error at start when an MCP server is not there', async () => {
+    const mcp = [{ ...wiki, command: 'no-such-mcp' }];
+
+    await expect(namesOf({ sources: { mcp } })).rejects.toThrow(/MCP server wiki.*no-such-mcp/);
+  });
+});
+
 async function ask(main: object[], env: NodeJS.ProcessEnv): Promise<void> {
   const { openModel } = await investigator(main, env);
   await openModel(newLedger()).generate(requestOf([user('why?')]));
 }
 
-function investigator(main: object[], env: NodeJS.ProcessEnv) {
+function investigator(main: object[], env: NodeJS.ProcessEnv, more: object = {}) {
   const config = load(
-    JSON.stringify({ models: { main, prices: PRICES }, store: { kind: 'folder', dir: folder } }),
+    JSON.stringify({ models: { main, prices: PRICES }, store: { kind: 'folder', dir: folder }, ...more }),
   );
   const secrets = readSecrets(config, {}, env);
   return createInvestigator({ config, secrets, reader, log: pino({ level: 'silent' }), now: Date.now });

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { call } from '../tools/calling.ts';
+import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 import { createSourceScene } from './gitlab-scene.ts';
 
 test('a job log comes raw, with its colours and marks', async () => {
@@ -37,6 +40,39 @@ test('a log of 5 MB is in the sandbox to the last byte, and can be searched ther
   });
   expect((await sandbox.readFile('/tmp/data/unit.log'))?.equals(Buffer.from(trace))).toBe(true);
   expect(found.result.stdout).toBe(`${number}:FATAL: out of disk\n`);
+});
+
+test('a log of 100 MB flows through at the pace of the sandbox, and only a part of it stays in memory', async () => {
+  const size = 100 * 1024 * 1024;
+  const trace = Buffer.alloc(size, 'noise noise noise\n');
+  trace.write('begin\n');
+  trace.write('FATAL: out of disk\n', size - 19);
+  const { scene, jobId } = await createJob(trace);
+  const memory = createMemorySandbox();
+  let largestChunk = 0;
+  const sandbox: Sandbox = {
+    ...memory,
+    async writeFile(_path, content) {
+      let bytes = 0;
+      for await (const chunk of Readable.from(content)) {
+        bytes += chunk.length;
+        largestChunk = Math.max(largestChunk, chunk.length);
+      }
+      return bytes;
+    },
+  };
+  const toolbox = createToolbox({ sandbox, sources: [scene.source] });
+
+  const direct = await call(toolbox, 'gitlab_get_job_log', { job_id: jobId });
+  const fetched = await call(toolbox, 'fetch_to_sandbox', {
+    tool: 'gitlab_get_job_log',
+    args: { job_id: jobId },
+  });
+
+  expect(direct.result).toMatchObject({ bytes: size });
+  expect(direct.result.preview).toMatch(/\n\d+\|.*FATAL: out of disk$/);
+  expect(fetched.result).toMatchObject({ bytes: size });
+  expect(largestChunk).toBeLessThan(1024 * 1024);
 });
 
 test('a large log asked for directly is spilled, what explains the failure in sight', async () => {
@@ -89,7 +125,7 @@ test('a log that arrives only by half is an error and no file', async () => {
   expect(scene.sandbox.files.size).toBe(0);
 });
 
-async function createJob(trace: string) {
+async function createJob(trace: string | Buffer) {
   const scene = await createSourceScene();
   const pipeline = scene.gitlab.addPipeline({
     mergeRequest: scene.mr,

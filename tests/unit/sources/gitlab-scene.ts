@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Scope } from '../../../src/demo/gitlab/model.ts';
 import type { NewMergeRequest } from '../../../src/demo/gitlab/world/merge-requests.ts';
+import type { GitlabClientOptions } from '../../../src/gitlab/client.ts';
 import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { createScene } from '../demo/scene.ts';
@@ -12,17 +13,26 @@ import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 export interface SourceSceneOptions {
   mr?: Partial<NewMergeRequest>;
   scopes?: readonly Scope[];
+  /** Other projects that may be read, by path. */
+  readProjects?: readonly string[];
+  client?: Partial<GitlabClientOptions>;
 }
 
-export async function createSourceScene({ mr: input, scopes = ['read_api'] }: SourceSceneOptions = {}) {
+export async function createSourceScene(options: SourceSceneOptions = {}) {
+  const { mr: input, scopes = ['read_api'], readProjects } = options;
   const scene = await createScene();
   onTestFinished(() => scene.gitlab.close());
   const { gitlab, project, dora, bot } = scene;
   const mr = input
     ? gitlab.addMergeRequest({ projectId: project.id, authorId: dora.id, sourceBranch: 'topic', ...input })
     : scene.mr;
-  const client = createClient(gitlab.url, { token: gitlab.addToken({ userId: bot.id, scopes }) });
-  const source = createGitlabSource(client, { projectId: project.id, mrIid: mr.iid });
+  const token = gitlab.addToken({ userId: bot.id, scopes });
+  const client = createClient(gitlab.url, { token, ...options.client });
+  const source = createGitlabSource(client, {
+    projectId: project.id,
+    mrIid: mr.iid,
+    ...(readProjects && { mayRead: ({ path }) => readProjects.includes(path) }),
+  });
   const sandbox = createMemorySandbox();
   // Inline whatever its size, so that tests see what the model could see.
   const wide = createToolbox({ sandbox, sources: [source], limits: { maxInlineBytes: 10_000_000 } });

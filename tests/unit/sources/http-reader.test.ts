@@ -212,7 +212,7 @@ describe('where a request goes', () => {
     const error = await failureOf(createReader(url).getJson('latest/meta-data', {}, signal));
 
     expect(error).toBeInstanceOf(PermanentError);
-    expect(error).toHaveProperty('message', expect.stringContaining('which no data source may have'));
+    expect(error).toHaveProperty('message', expect.stringContaining('an address that is never connected to'));
   });
 
   test('is not a metadata address behind a redirect either', async () => {
@@ -225,7 +225,7 @@ describe('where a request goes', () => {
 
     expect(await failureOf(reader.getJson('x', {}, signal))).toHaveProperty(
       'message',
-      expect.stringContaining('169.254.169.254, which no data source may have'),
+      expect.stringContaining('169.254.169.254, an address that is never connected to'),
     );
   });
 

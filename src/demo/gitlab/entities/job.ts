@@ -8,17 +8,36 @@ import { toPipelineBasic } from './pipeline.ts';
 import { toUser, toUserOrNull } from './user.ts';
 
 export function toJob(world: World, job: Job) {
-  const trace = world.traces.get(job.id);
+  const archive = world.artifacts.get(job.id)?.archive;
   return {
     ...toJobBasic(world, job),
-    artifacts: trace
-      ? [{ file_type: 'trace', size: trace.length, filename: 'job.log', file_format: null }]
-      : [],
+    ...(archive && { artifacts_file: { filename: 'artifacts.zip', size: archive.length } }),
+    artifacts: listArtifacts(world, job),
     artifacts_expire_at: null,
     runner: null,
     runner_manager: null,
     tag_list: [],
   };
+}
+
+function listArtifacts(world: World, job: Job) {
+  const trace = world.traces.get(job.id);
+  const { archive, reports = [] } = world.artifacts.get(job.id) ?? {};
+  return [
+    ...(archive
+      ? [
+          { file_type: 'archive', size: archive.length, filename: 'artifacts.zip', file_format: 'zip' },
+          { file_type: 'metadata', size: 186, filename: 'metadata.gz', file_format: 'gzip' },
+        ]
+      : []),
+    ...(trace ? [{ file_type: 'trace', size: trace.length, filename: 'job.log', file_format: null }] : []),
+    ...reports.map((type) => ({
+      file_type: type,
+      size: 750,
+      filename: `${type}.xml.gz`,
+      file_format: 'gzip',
+    })),
+  ];
 }
 
 /** A job that starts another pipeline. */

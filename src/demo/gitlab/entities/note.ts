@@ -1,6 +1,6 @@
 import type { Award, Note } from '../model.ts';
 import type { World } from '../state.ts';
-import { mergeRequestById, userById } from '../world/find.ts';
+import { headShaOf, mergeRequestById, userById } from '../world/find.ts';
 import { toUserBasic, toUserOrNull } from './user.ts';
 
 export function toNote(world: World, note: Note, changes: Record<string, unknown> = {}) {
@@ -17,6 +17,7 @@ export function toNote(world: World, note: Note, changes: Record<string, unknown
     noteable_id: note.mergeRequestId,
     noteable_type: 'MergeRequest',
     project_id: note.projectId,
+    ...(note.position ? toPosition(world, note, note.position) : {}),
     resolvable,
     ...(resolvable ? toResolution(world, note) : {}),
     confidential: note.internal,
@@ -47,6 +48,24 @@ export function toAward(world: World, award: Award) {
     awardable_id: award.target.id,
     awardable_type: award.target.kind === 'note' ? 'Note' : 'MergeRequest',
     url: null,
+  };
+}
+
+function toPosition(world: World, note: Note, { path, line }: NonNullable<Note['position']>) {
+  const mergeRequest = mergeRequestById(world, note.mergeRequestId);
+  const head = headShaOf(mergeRequest);
+  return {
+    commit_id: head,
+    position: {
+      base_sha: mergeRequest.baseSha,
+      start_sha: mergeRequest.baseSha,
+      head_sha: head,
+      old_path: path,
+      new_path: path,
+      position_type: 'text',
+      old_line: null,
+      new_line: line,
+    },
   };
 }
 

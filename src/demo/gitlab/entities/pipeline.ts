@@ -27,7 +27,7 @@ export function toPipeline(world: World, pipeline: Pipeline) {
     ...toPipelineBasic(world, pipeline),
     before_sha: commitBySha(world, pipeline.sha).parents[0] ?? '0'.repeat(40),
     tag: false,
-    yaml_errors: null,
+    yaml_errors: pipeline.yamlErrors,
     user: toUserOrNull(world, pipeline.userId),
     started_at: pipeline.startedAt?.toISOString() ?? null,
     finished_at: pipeline.finishedAt?.toISOString() ?? null,

@@ -6,15 +6,17 @@ export function toTestReport(pipeline: Pipeline) {
     test_suites: pipeline.testSuites.map((suite) => ({
       name: suite.name,
       ...toCounts(suite.cases),
+      suite_error: suite.error,
       test_cases: suite.cases.map((one) => ({
         status: one.status,
         name: one.name,
         classname: one.classname,
-        file: null,
+        file: one.file,
         execution_time: one.seconds,
         system_output: one.output,
         stack_trace: one.stackTrace,
-        recent_failures: null,
+        recent_failures:
+          one.recentFailures === null ? null : { count: one.recentFailures, base_branch: 'main' },
       })),
     })),
   };
@@ -36,7 +38,7 @@ export function toTestReportSummary(pipeline: Pipeline) {
       name: suite.name,
       ...toCounts(suite.cases),
       build_ids: suite.jobIds,
-      suite_error: null,
+      suite_error: suite.error,
     })),
   };
 }

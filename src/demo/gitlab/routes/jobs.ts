@@ -35,7 +35,7 @@ export function inScope(call: Call, job: Job): boolean {
   return scope.length === 0 || scope.includes(job.status);
 }
 
-function jobOf(call: Call): Job {
+export function jobOf(call: Call): Job {
   const project = call.project();
   const found = call.world.jobs.get(call.numberParam('jobId'));
   if (found?.projectId !== project.id || found.kind !== 'build') throw notFound();

@@ -22,6 +22,8 @@ export type NewNote = MergeRequestRef & {
   discussionId?: string;
   /** Starts a thread instead of a note that stands alone. */
   thread?: boolean;
+  /** Makes it a comment on a line of the diff, which is a thread. */
+  position?: { path: string; line: number };
   internal?: boolean;
 };
 
@@ -43,7 +45,8 @@ export function writeNote(world: World, input: NewNote): Written {
     discussionId: input.discussionId ?? newDiscussionId(),
     authorId: author.id,
     body,
-    type: input.discussionId === undefined && !input.thread ? null : 'DiscussionNote',
+    type: typeOf(input),
+    position: input.position ?? null,
     system: false,
     internal: input.internal ?? false,
     createdAt: at,
@@ -116,9 +119,14 @@ function runQuickActions(world: World, mergeRequest: MergeRequest, author: User,
   return { body, outcome: { changes, summary: outcomes.map((one) => one.summary) } };
 }
 
+function typeOf({ discussionId, thread, position }: NewNote): Note['type'] {
+  if (position) return 'DiffNote';
+  return discussionId === undefined && !thread ? null : 'DiscussionNote';
+}
+
 function turnIntoThread(world: World, mergeRequest: MergeRequest, discussionId: string): void {
   for (const note of notesOf(world, mergeRequest)) {
-    if (note.discussionId === discussionId) note.type = 'DiscussionNote';
+    if (note.discussionId === discussionId) note.type ??= 'DiscussionNote';
   }
 }
 

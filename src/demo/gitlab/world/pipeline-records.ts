@@ -25,6 +25,8 @@ export type NewPipeline = {
   ref?: string | undefined;
   source?: PipelineSource;
   status?: CiStatus;
+  /** Its configuration is wrong: it fails without any jobs. */
+  yamlErrors?: string;
   jobs?: readonly NewJob[];
   /** Makes it the child pipeline that this bridge job started. */
   upstreamBridgeId?: number;
@@ -33,6 +35,8 @@ export type NewPipeline = {
 
 export type NewTestSuite = {
   name: string;
+  /** Why GitLab could not read its report. */
+  error?: string;
   cases: readonly (Pick<TestCase, 'name' | 'status'> & Partial<TestCase>)[];
 };
 
@@ -45,7 +49,7 @@ export function createPipeline(world: World, input: NewPipeline): Pipeline {
   commitBySha(world, sha);
   const forMergeRequest = source === 'merge_request_event' ? mergeRequest : undefined;
   const branch = mergeRequest?.sourceBranch ?? project.defaultBranch;
-  const status = input.status ?? 'pending';
+  const status = input.status ?? (input.yamlErrors ? 'failed' : 'pending');
   const at = world.now();
   const pipeline: Pipeline = {
     id: world.nextId('pipeline'),
@@ -56,6 +60,7 @@ export function createPipeline(world: World, input: NewPipeline): Pipeline {
     ref: input.ref ?? (forMergeRequest ? `refs/merge-requests/${forMergeRequest.iid}/head` : branch),
     source,
     status,
+    yamlErrors: input.yamlErrors ?? null,
     userId: input.userId ?? mergeRequest?.authorId ?? somebody(world),
     mergeRequestId: forMergeRequest?.id ?? null,
     upstreamBridgeId: input.upstreamBridgeId ?? null,

@@ -88,12 +88,15 @@ function announceJob(world: World, job: Job): void {
 function toTestSuite(suite: NewTestSuite, jobs: readonly Job[]): TestSuite {
   return {
     name: suite.name,
+    error: suite.error ?? null,
     jobIds: jobs.filter((job) => job.name === suite.name).map((job) => job.id),
     cases: suite.cases.map((one) => ({
       classname: suite.name,
       seconds: 0,
       output: null,
       stackTrace: null,
+      file: null,
+      recentFailures: null,
       ...one,
     })),
   };

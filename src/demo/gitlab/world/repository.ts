@@ -39,7 +39,7 @@ export function addCommit(
   return commit;
 }
 
-export type NewFile = { projectId: number; ref: string; path: string; content: string | Buffer };
+export type NewFile = Omit<StoredFile, 'content'> & { content: string | Buffer };
 
 export function addFile(world: World, input: NewFile): StoredFile {
   projectById(world, input.projectId);

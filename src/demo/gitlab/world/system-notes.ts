@@ -13,6 +13,7 @@ export function addSystemNote(world: World, mergeRequest: MergeRequest, userId: 
     authorId: userId,
     body,
     type: null,
+    position: null,
     system: true,
     internal: false,
     createdAt: at,

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { cutText } from './cut-text.ts';
+import { defineTool, type Scope } from './scope.ts';
+import { fromWireList, PAGING, toCutNote } from './wire.ts';
+
+const MAX_MESSAGE = 2_000;
+
+export function createListCommits({ client, projectId, mrIid }: Scope) {
+  return defineTool({
+    name: 'gitlab_list_commits',
+    description:
+      "The merge request's own commits, newest first: sha, title, message, author, when committed, link. Which of them came between a passing and a failing pipeline narrows down the cause.",
+    schema: z.strictObject({}),
+    async read(_args, signal) {
+      const { api } = client.withSignal(signal);
+      // gitbeaker's type has no paging here, its request has.
+      const options = { ...PAGING, showExpanded: false } as const;
+      const answer = await api.MergeRequests.allCommits(projectId, mrIid, options);
+      const commits = fromWireList(wireCommit, 'the commits', answer).map(fromCommit);
+      return { kind: 'json', value: { commits, ...toCutNote(commits, 'commits') } };
+    },
+  });
+}
+
+export const wireCommit = z.object({
+  id: z.string(),
+  title: z.string().nullish(),
+  message: z.string().nullish(),
+  author_name: z.string().nullish(),
+  committed_date: z.string().nullish(),
+  created_at: z.string().nullish(),
+  parent_ids: z.array(z.string()).nullish(),
+  web_url: z.string().nullish(),
+});
+
+export function fromCommit(commit: z.infer<typeof wireCommit>) {
+  const message = (commit.message ?? '').trim();
+  const title = commit.title ?? message.split('\n', 1).join('');
+  return {
+    sha: commit.id,
+    title,
+    ...(message !== title && { message: cutText(message, MAX_MESSAGE, 'the message') }),
+    author: commit.author_name ?? null,
+    committed: commit.committed_date ?? commit.created_at ?? null,
+    ...((commit.parent_ids?.length ?? 0) > 1 && { is_merge: true }),
+    web_url: commit.web_url ?? null,
+  };
+}

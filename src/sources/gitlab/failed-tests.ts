@@ -1,0 +1,49 @@
+// Failed tests as a table, whoever reported them.
+import { cutText } from './cut-text.ts';
+
+export interface TestCase {
+  suite: string;
+  classname: string;
+  name: string;
+  status: 'passed' | 'failed' | 'error' | 'skipped';
+  file: string | null;
+  seconds: number | null;
+  message: string;
+  /** How often it failed on the default branch lately, where GitLab counts that. */
+  recentFailures?: { count: number; branch: string } | null;
+}
+
+const MAX_ROWS = 200;
+const MAX_MESSAGE = 1_500;
+
+export function toFailedTests(cases: readonly TestCase[]) {
+  const failed = cases.filter(({ status }) => status === 'failed' || status === 'error');
+  const count = (status: TestCase['status']) => cases.filter((one) => one.status === status).length;
+  return {
+    total: cases.length,
+    passed: count('passed'),
+    failed: count('failed'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    failed_tests: failed.slice(0, MAX_ROWS).map(toRow),
+    ...(failed.length > MAX_ROWS && {
+      note: `Only the first ${MAX_ROWS} of ${failed.length} failed tests are here.`,
+    }),
+  };
+}
+
+function toRow({ suite, classname, name, status, file, seconds, message, recentFailures }: TestCase) {
+  return {
+    suite,
+    // Many reporters say the same twice.
+    ...(classname !== '' && classname !== suite && { classname }),
+    name,
+    ...(status === 'error' && { status }),
+    ...(file && { file }),
+    seconds,
+    message: cutText(message.trim(), MAX_MESSAGE, 'the message'),
+    ...(recentFailures && {
+      recent_failures: `${recentFailures.count} times in 14 days on ${recentFailures.branch}`,
+    }),
+  };
+}

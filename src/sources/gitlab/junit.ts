@@ -1,0 +1,112 @@
+// JUnit's XML, which every test tool writes a little differently.
+import { XMLParser } from 'fast-xml-parser';
+import { z } from 'zod';
+import type { TestCase } from './failed-tests.ts';
+
+/** The cases of a report, or null when it is none. Throws when it is no XML at all. */
+export function parseJunit(xml: string): TestCase[] | null {
+  const root: unknown = parser.parse(xml);
+  const checked = document.safeParse(root);
+  if (!checked.success) return null;
+  const { testsuites, testsuite } = checked.data;
+  if (testsuites === undefined && testsuite === undefined) return null;
+  return [...(testsuites ?? []), ...(testsuite ?? [])].flatMap((one) => collectCases(one, ''));
+}
+
+const LISTS = new Set(['testsuites', 'testsuite', 'testcase', 'failure', 'error', 'rerunFailure', 'skipped']);
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  // Entities that a document declares are never expanded; the usual ones are decoded below.
+  processEntities: false,
+  maxNestedTags: 50,
+  isArray: (name) => LISTS.has(name),
+});
+
+const text = z.string().transform(decodeEntities);
+
+/** `<failure message="…">text</failure>`, `<failure>text</failure>` or `<failure/>`. */
+const problem = z.union([
+  text.transform((words) => ({ message: '', words })),
+  z
+    .object({ '@message': text.optional(), '#text': text.optional() })
+    .transform((one) => ({ message: one['@message'] ?? '', words: one['#text'] ?? '' })),
+]);
+
+const testcase = z.object({
+  '@name': text.optional(),
+  '@classname': text.optional(),
+  '@file': text.optional(),
+  '@time': z.string().optional(),
+  failure: z.array(problem).optional(),
+  error: z.array(problem).optional(),
+  skipped: z.array(z.unknown()).optional(),
+});
+
+interface Suite {
+  '@name'?: string | undefined;
+  testsuite?: Suite[] | undefined;
+  testcase?: z.infer<typeof testcase>[] | undefined;
+}
+
+// An element without content is an empty text.
+const empty = z.literal('').transform((): Suite => ({}));
+
+const suite: z.ZodType<Suite> = z.lazy(() =>
+  z.union([
+    empty,
+    z.object({
+      '@name': text.optional(),
+      testsuite: z.array(suite).optional(),
+      testcase: z.array(testcase).optional(),
+    }),
+  ]),
+);
+
+const document = z.object({
+  testsuites: z.array(suite).optional(),
+  testsuite: z.array(suite).optional(),
+});
+
+function collectCases(one: Suite, parent: string): TestCase[] {
+  const name = one['@name'] ?? parent;
+  return [
+    ...(one.testcase ?? []).map((each) => fromCase(each, name)),
+    ...(one.testsuite ?? []).flatMap((inner) => collectCases(inner, name)),
+  ];
+}
+
+function fromCase(one: z.infer<typeof testcase>, suiteName: string): TestCase {
+  const problems = [...(one.failure ?? []), ...(one.error ?? [])];
+  const seconds = Number(one['@time']?.replaceAll(',', '') ?? Number.NaN);
+  return {
+    suite: suiteName,
+    classname: one['@classname'] ?? '',
+    name: one['@name'] ?? '',
+    status: one.failure ? 'failed' : one.error ? 'error' : one.skipped ? 'skipped' : 'passed',
+    file: one['@file'] ?? null,
+    seconds: Number.isFinite(seconds) ? seconds : null,
+    message: problems.map(toMessage).join('\n\n'),
+  };
+}
+
+/** Most reporters begin the text with the message. */
+function toMessage({ message, words }: z.infer<typeof problem>): string {
+  return words.trim().startsWith(message.trim()) ? words : [message, words].filter(Boolean).join('\n');
+}
+
+const NAMED: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+function decodeEntities(words: string): string {
+  return words.replace(
+    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/gi,
+    (whole, hex, decimal, name) => {
+      if (name) return NAMED[name] ?? whole;
+      const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

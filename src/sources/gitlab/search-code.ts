@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { cutText } from './cut-text.ts';
+import { defineProjectTool } from './project-tool.ts';
+import type { Scope } from './scope.ts';
+import { fromWireList } from './wire.ts';
+
+const MAX_SNIPPET = 2_000;
+const PER_PAGE = 50;
+const MAX_PAGES = 4;
+
+export function createSearchCode(pinned: Scope) {
+  return defineProjectTool(pinned, {
+    name: 'gitlab_search_code',
+    description:
+      "Where words occur in the project's code: path, line, and the lines around it. The default branch is searched unless a ref is told, and not every GitLab searches others; what is new in the merge request is in its diff.",
+    schema: z.strictObject({
+      query: z
+        .string()
+        .min(2)
+        .max(500)
+        .describe('Words to look for, such as the name of a function or an error text'),
+      ref: z.string().min(1).max(512).optional().describe('Branch or tag'),
+    }),
+    async read({ query, ref }, { client, projectId }, signal) {
+      const { api } = client.withSignal(signal);
+      // gitbeaker's type has no ref here, its request has.
+      const options = { projectId, perPage: PER_PAGE, maxPages: MAX_PAGES, ...(ref && { ref }) };
+      const answer = await api.Search.all('blobs', query, options);
+      const found = fromWireList(wireBlob, 'the search', answer);
+      const isCut = found.length >= PER_PAGE * MAX_PAGES;
+      return {
+        kind: 'json',
+        value: {
+          found: found.map(fromBlob),
+          ...(isCut && { note: `Only the first ${found.length} are here; search for something rarer.` }),
+        },
+      };
+    },
+  });
+}
+
+const wireBlob = z.object({
+  path: z.string().nullish(),
+  filename: z.string(),
+  data: z.string(),
+  startline: z.number(),
+  ref: z.string().nullish(),
+});
+
+function fromBlob({ path, filename, data, startline, ref }: z.infer<typeof wireBlob>) {
+  return {
+    path: path ?? filename,
+    first_line: startline,
+    ref: ref ?? null,
+    text: cutText(data, MAX_SNIPPET, 'these lines'),
+  };
+}

@@ -1,0 +1,25 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { SourceAnswer } from '../source.ts';
+
+/** Structured content as JSON, else all that is text; what is not is named. */
+export function fromResult(result: CallToolResult): SourceAnswer {
+  if (result.structuredContent) return { kind: 'json', value: result.structuredContent };
+  return { kind: 'text', of: 'text', body: toText(result) };
+}
+
+export function toText({ content }: CallToolResult): string {
+  return content.map(toWords).join('\n');
+}
+
+function toWords(part: CallToolResult['content'][number]): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'resource':
+      return 'text' in part.resource ? part.resource.text : `[${part.resource.uri}: not text, left out]`;
+    case 'resource_link':
+      return `[${part.name}: ${part.uri}]`;
+    default:
+      return `[${part.type}, ${part.mimeType}: left out]`;
+  }
+}

@@ -1,0 +1,36 @@
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { PermanentError, RetryableError } from '../../errors.ts';
+import type { McpServer } from './server.ts';
+
+/** What failed, in words; secrets of ours that were echoed are taken out. */
+export function toMcpError(server: McpServer, what: string, cause: unknown): Error {
+  if (cause instanceof RetryableError || cause instanceof PermanentError) return cause;
+  const message = `MCP server ${server.name}, ${what}: ${redact(server, wordsOf(cause))}`;
+  return isPermanent(cause) ? new PermanentError(message, { cause }) : new RetryableError(message, { cause });
+}
+
+/** Also a session that the server has forgotten, which is a 404 over HTTP. */
+export function isLostConnection(error: unknown): boolean {
+  if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed;
+  if (error instanceof StreamableHTTPError) return error.code === 404;
+  return error instanceof Error && (error.message === 'Not connected' || error.message === 'fetch failed');
+}
+
+function isPermanent(error: unknown): boolean {
+  if (error instanceof McpError)
+    return ![ErrorCode.ConnectionClosed, ErrorCode.RequestTimeout].includes(error.code);
+  if (error instanceof StreamableHTTPError) return (error.code ?? 500) >= 400 && (error.code ?? 500) < 429;
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES');
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const inner = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message}${inner}`;
+}
+
+function redact({ reach }: McpServer, words: string): string {
+  const secrets = reach.kind === 'http' ? [reach.token ?? ''] : Object.values(reach.env);
+  return secrets.filter(Boolean).reduce((text, secret) => text.replaceAll(secret, '[secret]'), words);
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import { parseJunit } from '../../../src/sources/gitlab/junit.ts';
+import { createSourceScene } from './gitlab-scene.ts';
+
+interface Report {
+  total: number;
+  failed_tests: { name: string; message: string }[];
+  note?: string;
+  reports?: string[];
+  left_out?: string[];
+}
+
+test('the test report is a table of the failed tests, with their messages', async () => {
+  const scene = await createSourceScene();
+  const pipeline = scene.gitlab.addPipeline({
+    mergeRequest: scene.mr,
+    jobs: [{ name: 'unit', status: 'failed' }],
+    testSuites: [
+      {
+        name: 'unit',
+        cases: [
+          { name: 'adds', status: 'success' },
+          {
+            name: 'divides by ½',
+            classname: 'math.Division',
+            status: 'failed',
+            seconds: 1.5,
+            file: 'test/division.ts',
+            output: 'expected 2, got 3',
+            stackTrace: 'at division.ts:7',
+            recentFailures: 4,
+          },
+          { name: 'connects', status: 'error', output: 'ECONNREFUSED' },
+          { name: 'later', status: 'skipped' },
+        ],
+      },
+      { name: 'e2e', error: 'JUnit XML parsing failed: 1:1: FATAL', cases: [] },
+    ],
+  });
+
+  expect(await scene.ask('gitlab_get_test_report', { pipeline_id: pipeline.id })).toEqual({
+    total: 4,
+    passed: 1,
+    failed: 1,
+    errors: 1,
+    skipped: 1,
+    failed_tests: [
+      {
+        suite: 'unit',
+        classname: 'math.Division',
+        name: 'divides by ½',
+        file: 'test/division.ts',
+        seconds: 1.5,
+        message: 'expected 2, got 3\nat division.ts:7',
+        recent_failures: '4 times in 14 days on main',
+      },
+      { suite: 'unit', name: 'connects', status: 'error', seconds: 0, message: 'ECONNREFUSED' },
+    ],
+    suite_errors: [{ suite: 'e2e', error: 'JUnit XML parsing failed: 1:1: FATAL' }],
+  });
+});
+
+test('of very many failed tests the first ones are shown, and long messages are cut', async () => {
+  const scene = await createSourceScene();
+  const cases = Array.from({ length: 250 }, (_, index) => ({
+    name: `case ${index}`,
+    status: 'failed' as const,
+    output: 'x'.repeat(10_000),
+  }));
+  const pipeline = scene.gitlab.addPipeline({
+    mergeRequest: scene.mr,
+    testSuites: [{ name: 'unit', cases }],
+  });
+
+  const report = await scene.ask<Report>('gitlab_get_test_report', { pipeline_id: pipeline.id });
+
+  expect(report.failed_tests).toHaveLength(200);
+  expect(report.note).toBe('Only the first 200 of 250 failed tests are here.');
+  expect(report.failed_tests[0]?.message).toMatch(/x\n\[… 8500 more characters/);
+});
+
+test('JUnit files in the artifacts become the same table', async () => {
+  const { scene, jobId } = await createJob({
+    'reports/unit.xml': `<?xml version="1.0" encoding="UTF-8"?>
+      <testsuites tests="3"><testsuite name="cart">
+        <testcase classname="cart.Price" name="rounds &lt;half&gt; up" time="0.25" file="price.test.ts">
+          <failure message="expected 3&#10;to be 4"><![CDATA[at price.test.ts:7 <anonymous>]]></failure>
+        </testcase>
+        <testcase name="adds"/><testcase name="later"><skipped/></testcase>
+      </testsuite></testsuites>`,
+    'reports/one.xml':
+      '<testsuite name="solo"><testcase name="boots"><error>no port</error></testcase></testsuite>',
+    'coverage.xml': '<coverage line-rate="0.5"/>',
+    'app.log': 'not a report',
+  });
+
+  expect(await scene.ask('gitlab_get_junit_report', { job_id: jobId })).toEqual({
+    reports: ['reports/unit.xml', 'reports/one.xml'],
+    total: 4,
+    passed: 1,
+    failed: 1,
+    errors: 1,
+    skipped: 1,
+    failed_tests: [
+      {
+        suite: 'cart',
+        classname: 'cart.Price',
+        name: 'rounds <half> up',
+        file: 'price.test.ts',
+        seconds: 0.25,
+        message: 'expected 3\nto be 4\nat price.test.ts:7 <anonymous>',
+      },
+      { suite: 'solo', name: 'boots', status: 'error', seconds: null, message: 'no port' },
+    ],
+  });
+});
+
+test('one file or folder can be chosen, and what can not be read is named', async () => {
+  const { scene, jobId } = await createJob({
+    'a/one.xml': '<testsuite name="a"><testcase name="x"><failure>no</failure></testcase></testsuite>',
+    'a/deep.xml': '<a>'.repeat(100),
+    'b/two.xml': '<testsuite name="b"><testcase name="y"/></testsuite>',
+  });
+  const read = (path: string) => scene.ask<Report>('gitlab_get_junit_report', { job_id: jobId, path });
+
+  expect(await read('b/two.xml')).toMatchObject({ reports: ['b/two.xml'], total: 1 });
+  expect(await read('a')).toMatchObject({
+    reports: ['a/one.xml'],
+    left_out: [expect.stringMatching(/^a\/deep\.xml: is no XML: .*nested/)],
+  });
+  const missing = await scene.call('gitlab_get_junit_report', { job_id: jobId, path: 'c' });
+  expect(missing.result.error).toMatch(/no XML files at c in its artifacts; see gitlab_list_artifacts/);
+});
+
+test('entities that a report declares are never expanded', () => {
+  const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
+    <testsuite name="&b;"><testcase name="x"/></testsuite>`;
+
+  expect(parseJunit(bomb)).toMatchObject([{ suite: '&b;', name: 'x' }]);
+});
+
+test('what is no report is told apart from an empty one', () => {
+  expect(parseJunit('<html/>')).toBeNull();
+  expect(parseJunit('plain text')).toBeNull();
+  expect(parseJunit('<testsuites/>')).toEqual([]);
+});
+
+async function createJob(files: Record<string, string>) {
+  const scene = await createSourceScene();
+  const pipeline = scene.gitlab.addPipeline({
+    mergeRequest: scene.mr,
+    jobs: [{ name: 'unit', status: 'failed' }],
+  });
+  const jobId = scene.gitlab.jobs(pipeline.id)[0]?.id ?? 0;
+  scene.gitlab.addArtifacts({ jobId, files });
+  return { scene, jobId };
+}
