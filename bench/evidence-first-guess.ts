@@ -46,7 +46,6 @@ export const FIRST_GUESS: Weights = {
   short: -0.5,
   long: -0.3,
   indented: 0.1,
-  'repeated-3': -0.3,
   'repeated-10': -0.5,
   'repeated-100': -0.8,
   'seen-before': -0.4,
@@ -65,6 +64,7 @@ export const FIRST_GUESS: Weights = {
   'end-within-300': 0.3,
   'after-the-end': -1,
   'long-after-the-end': -1.5,
+  'failing-command': 2.5,
   'in-failing-command': 0.5,
   'first-tenth': -0.8,
   'after-1': 1.2,
@@ -85,10 +85,17 @@ export const FIRST_GUESS: Weights = {
   'near-first-sign': 1.0,
   'early-sign': 0.5,
   'late-sign': 0.3,
-  'last-sign': 0.2,
   'new': 1.5,
   'not-new': -2.5,
 };
 
-/** What readers want, whatever the labels say: of a stack trace its ends, of many lines of one kind a few. */
-export const FIXED: readonly Feature[] = ['mid-trace', 'library-frame', 'kind-seen-before'];
+/**
+ * What readers want, whatever the labels say: of a stack trace its ends, of many lines of one kind a few, and
+ * the command that failed.
+ */
+export const FIXED: readonly Feature[] = [
+  'mid-trace',
+  'library-frame',
+  'kind-seen-before',
+  'failing-command',
+];

@@ -101,7 +101,7 @@ function fill(bytes: Buffer) {
   return reservoir;
 }
 
-/** Every other log is seen with its passing one, so that the features of both kinds are fitted. */
+/** A log that has a passing one is seen with and without it, so that the features of both kinds are fitted. */
 function toRows(log: LabelledLog): Row[] {
   const told = new Set(log.occ.flat());
   const lines = readLines(fill(log.bytes).finish().pieces);

@@ -44,12 +44,11 @@ export function toEvidence(
   const sizeOf = (unit: Unit): number => Buffer.byteLength(toRow(unit, lines, maxLineBytes)) + 1;
   let chosen = selectUnits(units, { lines, maxBytes, sizeOf });
   let rendered = render(chosen, lines, totalLines, maxLineBytes);
-  while (chosen.length > 0 && Buffer.byteLength(rendered.text) > maxBytes) {
-    const least = chosen.reduce((a, b) => (b.worth < a.worth ? b : a));
-    chosen = chosen.filter((unit) => unit !== least);
+  for (let excess = excessOf(rendered); excess > 0 && chosen.length > 0; excess = excessOf(rendered)) {
+    chosen = dropLeast(chosen, excess, sizeOf);
     rendered = render(chosen, lines, totalLines, maxLineBytes);
   }
-  const fits = Buffer.byteLength(rendered.text) <= maxBytes;
+  const fits = excessOf(rendered) <= 0;
   return {
     ...(fits ? rendered : { text: '', ranges: [] }),
     totalLines,
@@ -57,6 +56,22 @@ export function toEvidence(
     explain: () =>
       chosen.map(({ first }) => ({ number: lines[first]?.number ?? 0, ...score.explain(first) })),
   };
+
+  function excessOf({ text }: { text: string }): number {
+    return Buffer.byteLength(text) - maxBytes;
+  }
+}
+
+/** Those that are worth least, until so many bytes are gone; one at least. */
+function dropLeast(units: Unit[], bytes: number, sizeOf: (unit: Unit) => number): Unit[] {
+  const dropped = new Set<Unit>();
+  let left = bytes;
+  for (const unit of units.toSorted((a, b) => a.worth - b.worth)) {
+    if (left <= 0) break;
+    dropped.add(unit);
+    left -= sizeOf(unit);
+  }
+  return units.filter((unit) => !dropped.has(unit));
 }
 
 /** What a passing log has, to tell what is new in a failing one. */
@@ -80,7 +95,7 @@ function createScore(features: Features, weights: Weights) {
     return score;
   };
   const explain = (at: number) => {
-    const reasons: Explained['reasons'] = [];
+    const reasons: Explained['reasons'] = [{ name: 'bias', score: weights.bias }];
     features(at, (name, value) => reasons.push({ name, score: weights[name] * value }));
     return { score: of(at), reasons: reasons.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score)) };
   };

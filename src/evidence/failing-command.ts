@@ -36,7 +36,8 @@ export function findFailingCommand(lines: readonly Line[]): FailingCommand {
     const end = findEnd(lines);
     if (end >= 0) return { start: findStart(lines, end), end };
   }
-  return { start: 0, end: lines.length - 1 };
+  const end = lines.length - 1;
+  return { start: findStart(lines, end), end };
 }
 
 /** The section that ran the script; what comes after it tidies up. */

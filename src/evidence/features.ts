@@ -60,6 +60,7 @@ export function findFeatures(lines: readonly Line[], known: ReadonlySet<number> 
     if (at < lines.length / 10) visit('first-tenth', 1);
     visitPlace(failing.end - at, visit);
     if (at >= failing.start && at <= failing.end) visit('in-failing-command', 1);
+    if (at === failing.start && at > 0) visit('failing-command', 1);
     for (const [from, to, feature] of NEIGHBOURS) {
       const most = signs.strongest(at + from, at + to);
       if (most > 0) visit(feature, most / MAX_STRENGTH);
@@ -80,7 +81,7 @@ const NEIGHBOURS: readonly (readonly [from: number, to: number, Feature])[] = [
   [4, 8, 'before-8'],
 ];
 
-/** Lines of the same template look the same to every recogniser. */
+/** Lines that differ in their numbers only look the same to every recogniser; which numbers matter, templates know. */
 function recogniseAll(lines: readonly Line[], { templateOf }: Tally): (readonly Recogniser[])[] {
   const known = new Map<number, readonly Recogniser[]>();
   return lines.map(({ text }, at) => {
@@ -108,7 +109,6 @@ function visitLooks(found: readonly Recogniser[], visit: Visit, isKnown: boolean
 
 function visitFrequency(at: number, tally: Tally, visit: Visit): void {
   const alike = tally.alike(at);
-  if (alike.total >= 3) visit('repeated-3', 1);
   if (alike.total >= 10) visit('repeated-10', 1);
   if (alike.total >= 100) visit('repeated-100', 1);
   if (alike.total > 1) visit('seen-before', Math.min(1, Math.log2(1 + alike.before) / 5));

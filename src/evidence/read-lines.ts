@@ -17,52 +17,54 @@ const MAX_LINE_BYTES = 8 * 1024;
 const STEP = /^\[([\w.-]{1,80} : [\w.-]{1,80})\](?: |$)/;
 const MARK = /(?:section_start|section_end):\d{1,12}:[\w.-]{1,128}/g;
 
-/** The whole lines of what is kept. One whose other part is missing is left out. */
+/** The lines of what is kept. Of one whose other part is missing there is what is left. */
 export function readLines(pieces: readonly Piece[]): Line[] {
-  const raw: Line[] = [];
-  let open: Buffer = Buffer.alloc(0);
-  let isWhole = true;
-  pieces.forEach(({ bytes, linesBefore, followsOn }, index) => {
+  const lines: Line[] = [];
+  const add = (number: number, bytes: Buffer | string): void => {
+    const isLong = bytes.length > MAX_LINE_BYTES;
+    const text = isLong ? shorten(Buffer.from(bytes)).toString() : bytes.toString();
+    lines.push({ number, text, mark: null, step: null });
+  };
+  /** A line that has begun and not ended yet. */
+  let open: Buffer = EMPTY;
+  let number = 1;
+  for (const { bytes, linesBefore, followsOn } of pieces) {
     if (!followsOn) {
-      open = Buffer.alloc(0);
-      isWhole = false;
+      const isSameLine = number === linesBefore + 1;
+      if (open.length > 0 && !isSameLine) add(number, Buffer.concat([open, MORE]));
+      open = isSameLine ? Buffer.concat([open, MORE]) : MORE;
     }
+    number = linesBefore + 1;
     const first = bytes.indexOf(LINE_END);
-    const last = bytes.lastIndexOf(LINE_END);
     if (first < 0) {
       open = shorten(Buffer.concat([open, bytes]));
-      return;
+      continue;
     }
-    const begun = shorten(Buffer.concat([open, bytes.subarray(0, first)]));
-    if (isWhole) raw.push({ number: linesBefore + 1, text: begun.toString(), mark: null, step: null });
-    let number = linesBefore + 2;
-    if (last > first)
-      for (const text of bytes
-        .subarray(first + 1, last)
-        .toString()
-        .split('\n')) {
-        raw.push({
-          number,
-          text: text.length > MAX_LINE_BYTES ? shorten(Buffer.from(text)).toString() : text,
-          mark: null,
-          step: null,
-        });
-        number += 1;
-      }
+    add(number, Buffer.concat([open, bytes.subarray(0, first)]));
+    number += 1;
+    const last = bytes.lastIndexOf(LINE_END);
+    const whole =
+      last > first
+        ? bytes
+            .subarray(first + 1, last)
+            .toString()
+            .split('\n')
+        : [];
+    for (const text of whole) {
+      add(number, text);
+      number += 1;
+    }
     open = Buffer.from(bytes.subarray(last + 1));
-    isWhole = true;
-    const next = pieces[index + 1];
-    if (next === undefined && open.length > 0)
-      raw.push({ number, text: shorten(open).toString(), mark: null, step: null });
-  });
-  const hasEnd = pieces.some(({ bytes }) => bytes.includes(LINE_END));
-  if (!hasEnd && open.length > 0 && isWhole)
-    raw.push({ number: 1, text: open.toString(), mark: null, step: null });
-  return toLines(raw);
+  }
+  if (open.length > 0) add(number, open);
+  return clean(lines);
 }
 
+const EMPTY = Buffer.alloc(0);
+const MORE = Buffer.from('…');
+
 /** In place: there may be many. */
-function toLines(lines: Line[]): Line[] {
+function clean(lines: Line[]): Line[] {
   if (lines[0]) lines[0].text = lines[0].text.replace(/^\uFEFF/, '');
   const stamp = findStamp(lines);
   const hasSteps = isUsual(STEP, lines);
@@ -80,5 +82,5 @@ function toLines(lines: Line[]): Line[] {
 function shorten(bytes: Buffer): Buffer {
   if (bytes.length <= MAX_LINE_BYTES) return bytes;
   const half = MAX_LINE_BYTES / 2;
-  return Buffer.concat([bytes.subarray(0, half), Buffer.from(' … '), bytes.subarray(-half)]);
+  return Buffer.concat([bytes.subarray(0, half), MORE, bytes.subarray(-half)]);
 }

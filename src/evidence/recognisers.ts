@@ -1,5 +1,5 @@
 // Small recognisers with names: each knows one kind of line. What a kind is worth stands in weights.ts.
-// Every pattern runs in time linear in the line: no quantifier over something that has one itself.
+// Every pattern runs in time linear in the line: what can be repeated is bounded, or can not be read in two ways.
 import type { Feature } from './weights.ts';
 
 /** `strength` is how much a line of this kind tells about the lines around it. */
@@ -73,17 +73,17 @@ const SIGNS: readonly Recogniser[] = [
   [
     'resources',
     3.5,
-    /No space left|[Oo]ut of memory|OutOfMemory|OOM|heap (?:out of|space)|Cannot allocate memory|^\s*Killed\b|\bKilled$|memory limit|disk quota|Too many open files|exceeded.{0,40}(?:quota|limit)|(?:quota|limit).{0,40}exceeded/,
+    /[Nn]o space left|[Oo]ut of memory|OutOfMemory|\bOOM|heap (?:out of|space)|Cannot allocate memory|^\s*Killed\b|\bKilled$|memory limit|disk quota|Too many open files|exceeded.{0,40}(?:quota|limit)|(?:quota|limit).{0,40}exceeded/,
   ],
   [
     'network',
     2,
-    /[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known|Connection (?:refused|reset|timed out|closed)|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|[Nn]etwork is unreachable|TLS handshake|SSL|certificate|i\/o timeout|no route to host|50[0234] (?:Bad|Gateway|Service|Internal)|status(?: code)?:? ?5\d\d|returned error: \d{1,9}|toomanyrequests|429|rate limit/,
+    /[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known|[Cc]onnection (?:refused|reset|timed out|closed)|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|[Nn]etwork is unreachable|TLS handshake|SSL|certificate|i\/o timeout|no route to host|no such host|50[0234] (?:Bad|Gateway|Service|Internal)|status(?: code)?:? ?5\d\d|returned error: \d{1,9}|toomanyrequests|429 Too Many|(?:HTTP|[Ss]tatus|code|[Ee]rror)\D{0,20}\b429\b|rate limit/,
   ],
   [
     'denied',
     2.5,
-    /[Pp]ermission denied|EACCES|EPERM|[Aa]ccess denied|[Uu]nauthorized|[Ff]orbidden|40[13]\b.{0,40}|authentication required|denied:|Authentication failed|not authorized|invalid credentials/,
+    /[Pp]ermission denied|EACCES|EPERM|[Aa]ccess denied|[Uu]nauthorized|[Ff]orbidden|40[13] (?:Unauthorized|Forbidden|Client)|(?:HTTP|[Ss]tatus|code|[Ee]rror|[Rr]esponse)\D{0,20}\b40[13]\b|authentication required|denied:|Authentication failed|not authorized|invalid credentials/,
   ],
   [
     'missing',
@@ -93,7 +93,7 @@ const SIGNS: readonly Recogniser[] = [
   [
     'timeout',
     2.5,
-    /[Tt]imed? ?out|TIMEOUT|[Dd]eadline exceeded|No output has been received|took longer than|exceeded .{0,40}time|stalled|exceeded the maximum|has been (?:terminated|stopped|cancelled|canceled)|The operation was canceled/,
+    /[Tt]imed? ?out|TIMEOUT|[Dd]eadline exceeded|No output has been received|took longer than|exceeded .{0,40}time|\bstalled|exceeded the maximum|has been (?:terminated|stopped|cancelled|canceled)|The operation was canceled/,
   ],
   [
     'conflict',
@@ -194,7 +194,7 @@ const CALMING: readonly Recogniser[] = [
   [
     'echoed-script',
     -2.5,
-    /^\s*(?:\$|>) |^##\[(?:group|command)\]|^\[command\]|^\[Pipeline\]|^(?:if|then|else|fi|for|done|echo|set|export|env|with):? ?|^shell: |^\s{2}[A-Z_]{3,40}: /,
+    /^\s*(?:\$|>) |^##\[(?:group|command)\]|^\[command\]|^\[Pipeline\]|^(?:if|then|else|fi|for|done|echo|set|export|env|with)(?::|\s|$)|^shell: |^\s{2}[A-Z_]{3,40}: /,
   ],
   [
     'in-a-name',

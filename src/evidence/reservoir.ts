@@ -1,4 +1,5 @@
 // What is kept of a log that flows by: all of a usual one; of a huge one its beginning, its end, and what stands out.
+import { kindOf } from './templates.ts';
 
 /** A run of bytes as they stood in the log. */
 export interface Piece {
@@ -15,23 +16,27 @@ export interface Reservoir {
 }
 
 const BLOCK_BYTES = 64 * 1024;
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Of bytes, and what each line needs in memory besides; about 4 MB of a usual log. */
+const MAX_COST = 6 * 1024 * 1024;
+const LINE_COST = 48;
 const HEAD_SHARE = 0.05;
-const STANDING_OUT_SHARE = 0.3;
+const STANDING_OUT_SHARE = 0.4;
 const LINE_END = 10;
 
-/** Of the words that stand out, so many in a block are looked at. */
-const MAX_LOOKS = 4;
-/** Few words, since this is what all of a huge log is searched for; where one of the others stands, these are near. */
+/** Two words only, since all of a huge log is searched for them: most others stand near one of these, not all do. */
 const STANDS_OUT = /error|fail/gi;
+/** So many finds are looked at wherever they are; of a log that has more, one in each stripe. */
+const MAX_LOOKS = 100_000;
+const STRIPE = 16 * 1024;
+const MAX_AROUND = 160;
 
-/** `maxBytes` is what is held at most. The same log gives the same pieces, in whatever chunks it comes. */
-export function createReservoir(maxBytes = MAX_BYTES): Reservoir {
+/** `maxCost` bounds what is held. The same log gives the same pieces, in whatever chunks it comes. */
+export function createReservoir(maxCost = MAX_COST): Reservoir {
   const head: Block[] = [];
-  const standingOut: Block[] = [];
+  let standingOut: Block[] = [];
   const tail: Block[] = [];
   const held = { head: 0, standingOut: 0, tail: 0 };
-  const known = new Set<string>();
+  const news = createNews();
   /** Of blocks that were given up: memory that is used again needs no collecting. */
   const free: Buffer[] = [];
   let current: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
@@ -42,8 +47,9 @@ export function createReservoir(maxBytes = MAX_BYTES): Reservoir {
 
   function endBlock(): void {
     const bytes = filled === BLOCK_BYTES ? current : Buffer.from(current.subarray(0, filled));
-    keep({ bytes, at: blocks, linesBefore: totalLines });
-    totalLines += countLines(bytes);
+    const lines = countLines(bytes);
+    keep({ bytes, at: blocks, linesBefore: totalLines, cost: bytes.length + LINE_COST * lines });
+    totalLines += lines;
     totalBytes += filled;
     blocks += 1;
     current = free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
@@ -51,26 +57,34 @@ export function createReservoir(maxBytes = MAX_BYTES): Reservoir {
   }
 
   function keep(block: Block): void {
-    if (held.head < HEAD_SHARE * maxBytes) {
+    if (held.head < HEAD_SHARE * maxCost) {
       head.push(block);
-      held.head += block.bytes.length;
+      held.head += block.cost;
       return;
     }
     tail.push(block);
-    held.tail += block.bytes.length;
-    while (held.head + held.standingOut + held.tail > maxBytes) giveUpOldest();
+    held.tail += block.cost;
+    while (tail.length > 1 && held.head + held.standingOut + held.tail > maxCost) giveUpOldest();
   }
 
   function giveUpOldest(): void {
     const oldest = tail.shift();
     if (!oldest) return;
-    held.tail -= oldest.bytes.length;
-    if (held.standingOut >= STANDING_OUT_SHARE * maxBytes || !hasNews(oldest.bytes, known)) {
+    held.tail -= oldest.cost;
+    if (!news.isIn(oldest.bytes)) {
       free.push(oldest.bytes);
       return;
     }
     standingOut.push(oldest);
-    held.standingOut += oldest.bytes.length;
+    held.standingOut += oldest.cost;
+    if (held.standingOut > STANDING_OUT_SHARE * maxCost) thinOut();
+  }
+
+  /** Every other one goes, so that what is left is from all over the log. */
+  function thinOut(): void {
+    free.push(...standingOut.filter((_, index) => index % 2 === 1).map(({ bytes }) => bytes));
+    standingOut = standingOut.filter((_, index) => index % 2 === 0);
+    held.standingOut = standingOut.reduce((sum, { cost }) => sum + cost, 0);
   }
 
   return {
@@ -84,9 +98,10 @@ export function createReservoir(maxBytes = MAX_BYTES): Reservoir {
       }
     },
     finish() {
-      const endsLine = filled > 0 ? current[filled - 1] === LINE_END : endsInLine(tail.at(-1) ?? head.at(-1));
       if (filled > 0) endBlock();
-      const pieces = [...head, ...standingOut, ...tail].map(({ bytes, at, linesBefore }, index, all) => ({
+      const all = [...head, ...standingOut, ...tail];
+      const endsLine = all.at(-1)?.bytes.at(-1) === LINE_END;
+      const pieces = all.map(({ bytes, at, linesBefore }, index) => ({
         bytes,
         linesBefore,
         followsOn: index === 0 ? at === 0 : all[index - 1]?.at === at - 1,
@@ -100,30 +115,46 @@ interface Block {
   bytes: Buffer;
   at: number;
   linesBefore: number;
-}
-
-function endsInLine(block: Block | undefined): boolean {
-  return block?.bytes.at(-1) === LINE_END;
+  cost: number;
 }
 
 function countLines(bytes: Buffer): number {
   let count = 0;
+  // Where line ends are rare, the quickest is to jump from one to the next.
+  if (countIn(bytes, SAMPLE_BYTES) > MANY_ENDS) return countIn(bytes, bytes.length);
   for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count += 1;
   return count;
 }
 
-/** Whether it has a telling word in surroundings that no block before had. */
-function hasNews(bytes: Buffer, known: Set<string>): boolean {
-  const text = bytes.toString('latin1');
-  STANDS_OUT.lastIndex = 0;
-  let isNew = false;
-  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const found = STANDS_OUT.exec(text);
-    if (!found) return isNew;
-    const around = text.slice(Math.max(0, found.index - 24), found.index + 32).replace(/\d+/g, '0');
-    if (known.has(around)) continue;
-    known.add(around);
-    isNew = true;
-  }
-  return isNew;
+const SAMPLE_BYTES = 256;
+const MANY_ENDS = 25;
+
+function countIn(bytes: Buffer, length: number): number {
+  let count = 0;
+  for (let at = 0; at < Math.min(length, bytes.length); at += 1) if (bytes[at] === LINE_END) count += 1;
+  return count;
+}
+
+/** Whether a block has a telling word in a kind of line that no block before had. */
+function createNews() {
+  const known = new Set<number>();
+  let looks = 0;
+  return {
+    isIn(bytes: Buffer): boolean {
+      const text = bytes.toString('latin1');
+      let isNew = false;
+      STANDS_OUT.lastIndex = 0;
+      for (let found = STANDS_OUT.exec(text); found; found = STANDS_OUT.exec(text)) {
+        looks += 1;
+        const start = Math.max(text.lastIndexOf('\n', found.index) + 1, found.index - MAX_AROUND);
+        const lineEnd = text.indexOf('\n', found.index);
+        const end = Math.min(lineEnd < 0 ? text.length : lineEnd, found.index + MAX_AROUND);
+        const kind = kindOf(text.slice(start, end));
+        isNew ||= !known.has(kind);
+        known.add(kind);
+        STANDS_OUT.lastIndex = looks < MAX_LOOKS ? end : Math.ceil((found.index + 1) / STRIPE) * STRIPE;
+      }
+      return isNew;
+    },
+  };
 }

@@ -10,7 +10,6 @@ export interface Unit {
 
 const GAP_BYTES = 18;
 const MIN_ROW_BYTES = 12;
-const MAX_PASSES = 40;
 /** A line that is worth less is only shown beside one that is worth more. */
 const WORTH_ALONE = 0.02;
 /** A long line has to tell more than a short one, but not in proportion. */
@@ -34,31 +33,46 @@ export function selectUnits(
   const gapBytes = GAP_BYTES + stepBytes;
   // The gaps before the first and after the last one.
   let left = maxBytes - 2 * gapBytes;
+  const all = order.reduce((sum, { size }) => sum + size, 0);
+  if (all <= left) return units.filter(({ text }) => text !== '');
   // First what tells something by itself, or if nothing does, what comes nearest to it; then what is around it.
-  const [best] = order;
-  add(({ worth }) => worth >= Math.min(WORTH_ALONE, best?.unit.worth ?? 0));
-  for (let pass = 0; pass < MAX_PASSES && left >= MIN_ROW_BYTES; pass += 1)
-    if (!add(() => true, { besideOnly: true })) break;
+  const least = Math.min(WORTH_ALONE, order[0]?.unit.worth ?? 0);
+  for (const { at, size, unit } of order) if (unit.worth >= least) add(at, size);
+  grow();
   return units.filter((unit, at) => isIn[at] === 1 && unit.text !== '');
 
-  /** Those that have room; false when there were none. */
-  function add(isWanted: (unit: Unit) => boolean, { besideOnly = false } = {}): boolean {
-    const before = left;
-    for (const { at, size, unit } of order) {
-      if (isIn[at] === 1 || !isWanted(unit)) continue;
-      const joins = Number(isJoined(at - 1, -1)) + Number(isJoined(at + 1, 1));
-      const cost = size + gapBytes * (1 - joins);
-      if (cost > left || (besideOnly && joins === 0)) continue;
-      isIn[at] = 1;
-      left -= cost;
+  /** If it has room. */
+  function add(at: number, size: number): boolean {
+    const joins = Number(isIn[next(at, -1)] === 1) + Number(isIn[next(at, 1)] === 1);
+    const cost = size + gapBytes * (1 - joins);
+    if (cost > left) return false;
+    isIn[at] = 1;
+    left -= cost;
+    return true;
+  }
+
+  /** Beside those that are in, the best one first. */
+  function grow(): void {
+    const besides = new Map<number, (typeof order)[number]>();
+    const byPlace = new Map(order.map((one) => [one.at, one]));
+    const offer = (at: number): void => {
+      for (const step of [-1, 1]) {
+        const one = byPlace.get(next(at, step));
+        if (one && isIn[one.at] !== 1) besides.set(one.at, one);
+      }
+    };
+    for (const { at } of order) if (isIn[at] === 1) offer(at);
+    while (left >= MIN_ROW_BYTES && besides.size > 0) {
+      const best = [...besides.values()].reduce((a, b) => (b.value > a.value ? b : a));
+      besides.delete(best.at);
+      if (add(best.at, best.size)) offer(best.at);
     }
-    return left < before;
   }
 
   /** Blank lines do not part. */
-  function isJoined(from: number, step: number): boolean {
-    let at = from;
+  function next(from: number, step: number): number {
+    let at = from + step;
     while (units[at]?.text === '') at += step;
-    return isIn[at] === 1;
+    return at;
   }
 }

@@ -42,7 +42,6 @@ export function rankSigns(strength: Float32Array, { start, end }: FailingCommand
       if (order === 1 && isNear) visit(isStrong(at) ? 'first-sign' : 'near-first-sign', 1);
       if (order >= 1 && order <= SOME && isNear) visit('early-sign', 1);
       if (left >= 1 && left <= SOME) visit('late-sign', 1);
-      if (left === 1) visit('last-sign', 1);
     },
   };
 }

@@ -34,29 +34,40 @@ const log = fc
     maxLength: 60,
   })
   .map((lines) => lines.map(([text, end, times]) => (text + end).repeat(times)).join(''));
+/** Before it, as much as brings some of it to the other side of a block's end. */
+const before = fc
+  .integer({ min: 0, max: 800 })
+  .map((left) => `${'.'.repeat(127)}\n`.repeat(511) + '.'.repeat(left));
 const size = fc.integer({ min: 1, max: 6_000 });
 
 test('whatever the log, what is shown fits, is made of its lines with their numbers, and is the same again', () => {
   fc.assert(
-    fc.property(log, size, fc.integer({ min: 1, max: 500 }), (text, maxBytes, chunkBytes) => {
-      const shown = show(text, { maxBytes });
-      expect(Buffer.byteLength(shown.text)).toBeLessThanOrEqual(maxBytes);
-      const lines = text.split('\n');
-      let before = 0;
-      for (const [number, row] of rowsOf(shown.text)) {
-        expect(number).toBeGreaterThan(before);
-        before = number;
-        const [head = ''] = row.replace(/ \[\d+ times\]$/, '').split(/ \[… \d+ bytes\] /);
-        expect(lines[number - 1]).toBeDefined();
-        expect(cleanLine(lines[number - 1] ?? '')).toContain(head.trimEnd());
-      }
-      for (const [from, to] of shown.ranges) {
-        expect(from).toBeGreaterThan(0);
-        expect(to).toBeGreaterThanOrEqual(from);
-        expect(to).toBeLessThanOrEqual(lines.length);
-      }
-      expect(show(text, { maxBytes, chunkBytes }).text).toBe(shown.text);
-    }),
+    fc.property(
+      fc.option(before, { nil: '' }),
+      log,
+      size,
+      fc.integer({ min: 1, max: 5_000 }),
+      (start, end, maxBytes, chunkBytes) => {
+        const text = start + end;
+        const shown = show(text, { maxBytes });
+        expect(Buffer.byteLength(shown.text)).toBeLessThanOrEqual(maxBytes);
+        const lines = text.split('\n');
+        let before = 0;
+        for (const [number, row] of rowsOf(shown.text)) {
+          expect(number).toBeGreaterThan(before);
+          before = number;
+          const [head = ''] = row.replace(/ \[\d+ times\]$/, '').split(/ \[… \d+ bytes\] /);
+          expect(lines[number - 1]).toBeDefined();
+          expect(cleanLine(lines[number - 1] ?? '')).toContain(head.trimEnd());
+        }
+        for (const [from, to] of shown.ranges) {
+          expect(from).toBeGreaterThan(0);
+          expect(to).toBeGreaterThanOrEqual(from);
+          expect(to).toBeLessThanOrEqual(lines.length);
+        }
+        expect(show(text, { maxBytes, chunkBytes }).text).toBe(shown.text);
+      },
+    ),
     { numRuns: 500 },
   );
 });

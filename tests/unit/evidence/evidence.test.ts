@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { WEIGHTS } from '../../../src/evidence/weights.ts';
 import { referenceOf, rowsOf, show } from './show.ts';
 
 const noise = (count: number, from = 0): string[] =>
@@ -21,6 +20,20 @@ describe('what is shown', () => {
     expect(show('one\ntwo\n\nthree\n').text).toBe('1|one\n2|two\n\n4|three');
     expect(show('').text).toBe('');
     expect(show('\n\n').text).toBe('[… 2 lines]');
+  });
+
+  test('is all of a log without any sign, if there is room for it, and the end of it if there is not', () => {
+    const log = noise(5_000).join('\n');
+    expect(rowsOf(show(log, { maxBytes: 1_000_000 }).text).size).toBe(5_000);
+    const { text, ranges } = show(log, { maxBytes: 4_000 });
+    expect(ranges).toEqual([[expect.any(Number), 5_000]]);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(3_500);
+  });
+
+  test('has the last line, also when it does not end', () => {
+    const log = `${`${'x'.repeat(63)}\n`.repeat(1_023) + 'y'.repeat(40)}ERROR: no space left on device`;
+    expect(rowsOf(show(log).text).get(1_024)).toMatch(/ERROR: no space left on device$/);
+    expect(show(`error: ${'a'.repeat(9_000_000)} the end`).text).toMatch(/^1\|.* the end$/);
   });
 
   test('has neither colours nor overwritten progress, section marks or time stamps', () => {
@@ -102,6 +115,25 @@ describe('the choice', () => {
     );
   });
 
+  test('sees one answer of a server among many that were good', () => {
+    const answers = Array.from(
+      { length: 3_000 },
+      (_, at) => `GET /orders/${at} answered with status code: ${at === 1_500 ? 503 : 200}`,
+    );
+    expect(rowsOf(show(answers.join('\n')).text).get(1_501)).toContain('503');
+  });
+
+  test('has the command that failed', () => {
+    const log = [
+      '$ make deps',
+      ...noise(300),
+      '$ make -j8 check',
+      ...noise(300),
+      'ledger.c:88:1: error: no such type',
+    ];
+    expect(rowsOf(show(log.join('\n'), { maxBytes: 600 }).text).get(302)).toBe('$ make -j8 check');
+  });
+
   test('can be explained, by the names of what speaks for and against a line', () => {
     const lines = show(['$ go test', ...noise(99), '--- FAIL: TestPrice (0.00s)'].join('\n'), {
       maxBytes: 300,
@@ -109,11 +141,26 @@ describe('the choice', () => {
     const failed = lines.find(({ number }) => number === 101);
     expect(failed?.reasons.map(({ name }) => name)).toContain('test-failed');
     const sum = failed?.reasons.reduce((total, { score }) => total + score, 0) ?? 0;
-    expect(failed?.score).toBeCloseTo(sum + WEIGHTS.bias);
+    expect(failed?.score).toBeCloseTo(sum);
   });
 });
 
 describe('a huge log', () => {
+  test('has its one error found between others that only sound like it', () => {
+    const compile = (from: number): string[] =>
+      Array.from({ length: 60_000 }, (_, at) => `cc -c src/error_${from + at}.c -o build/${from + at}.o`);
+    const error = 'src/pay/ledger.c:88:12: error: conflicting types for ledger_round';
+    const { text } = show([...compile(0), error, ...compile(60_000), ...compile(120_000)].join('\n'));
+    expect(rowsOf(text).get(60_001)).toBe(error);
+  });
+
+  test('of steps that take turns is shown in any size', () => {
+    const log = Array.from({ length: 60_000 }, (_, at) => `[task-${at % 7} : step] line ${at} failed`).join(
+      '\n',
+    );
+    expect(Buffer.byteLength(show(log, { maxBytes: 1_000_000 }).text)).toBeLessThanOrEqual(1_000_000);
+  });
+
   test('is kept in bounds, and its line numbers stay right', () => {
     const filler = `${'x'.repeat(99)}\n`.repeat(1_000);
     const parts = Array.from({ length: 300 }, (_, at) =>
