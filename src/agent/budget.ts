@@ -69,5 +69,6 @@ function findLimit({ maxIterations, contextLimit, maxDurationMs }: Limits, used:
 }
 
 export function toTimeReason(maxDurationMs = 0): string {
-  return `the ${Math.round(maxDurationMs / 60_000)} minutes it may take were over`;
+  const minutes = maxDurationMs / 60_000;
+  return `the ${minutes < 1 ? minutes.toFixed(1) : Math.round(minutes)} minutes it may take were over`;
 }

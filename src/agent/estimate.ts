@@ -39,7 +39,10 @@ export function estimateTokens(
   return Math.ceil(known + uncounted / bytesPerToken);
 }
 
-/** The most that a request can come to: what has come since it was counted may be dense. */
+/**
+ * The most that a request can come to: what has come since it was counted may be dense. Of a conversation that nobody
+ * has counted, with a server that does not count, it is what is usual.
+ */
 export function mostTokens(request: ModelRequest, model: string): number {
   const counted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
   const bytesPerToken = counted ? LEAST_BYTES_PER_TOKEN : USUAL_BYTES_PER_TOKEN;

@@ -70,12 +70,12 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
   const run = createRun(options);
   let result: LoopResult;
   try {
-    yield* whileRunning(run.signal, (report) => fireBeforeAgent(run.hooks, toView(run, report)));
     result = yield* iterate(run);
   } catch (error) {
     result = yield* endBroken(run, error);
+  } finally {
+    run.clock.stop();
   }
-  run.clock.stop();
   const { ending, reason, usage, iterations } = result;
   if (ending === 'stopped') yield { type: 'stopped', reason };
   yield { type: 'ended', ending, reason, usage, iterations };
@@ -83,8 +83,13 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
 }
 
 async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
+  let hasBegun = false;
   while (true) {
     try {
+      if (!hasBegun) {
+        hasBegun = true;
+        yield* whileRunning(run.signal, (report) => fireBeforeAgent(run.hooks, toView(run, report)));
+      }
       const result = yield* takeStep(run);
       if (result) return result;
     } catch (error) {
@@ -99,6 +104,8 @@ async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null
   yield* makeRoom(run);
   const plan = yield* startTurn(run);
   const { turn, last } = yield* takeTurn(run, plan);
+  // Not before: a turn that was given up has told nobody.
+  run.words.length = 0;
   const reading = readTurn(turn, run.draft);
   if (last) return yield* endLast(run, last, turn);
   switch (reading.kind) {
@@ -152,7 +159,7 @@ async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
   run.iteration += 1;
   yield { type: 'turn-started', iteration: run.iteration, maxIterations };
   for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
-  plan.words.push(...run.words.splice(0));
+  plan.words.push(...run.words);
   return plan;
 }
 

@@ -47,5 +47,6 @@ function cutResult(message: Message): Message {
 
 function cutMiddle(text: string, maxChars: number): string {
   const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half)} … ${text.slice(-half)}`;
+  // Half a character is none, and some providers refuse it.
+  return `${text.slice(0, half)} … ${text.slice(-half)}`.toWellFormed();
 }

@@ -211,6 +211,31 @@ describe('the budget', () => {
     expect(events.at(-1)).toMatchObject({ type: 'ended', ending: 'time' });
   });
 
+  test('of time that ends in the middle of a continued answer has the rest of it asked for in the last turn', async () => {
+    const { model, requests } = scriptedModel([
+      { text: 'The cause is ', stop: 'length' },
+      { text: 'the lock file.' },
+    ]);
+    let asked = 0;
+    const stalling: typeof model = {
+      ...model,
+      generate: (request) => {
+        asked += 1;
+        return asked === 2 ? new Promise(() => undefined) : model.generate(request);
+      },
+    };
+    const { result } = await run([], { model: stalling, maxDurationMs: 500 });
+    expect(requests.at(-1)?.transient).toContain(CONTINUE_ANSWER);
+    expect(result).toMatchObject({ text: 'The cause is the lock file.', ending: 'time' });
+  });
+
+  test('of time that is used up before the first turn leaves a last one', async () => {
+    const slow = { beforeAgent: () => new Promise<undefined>(() => undefined) };
+    const { result, requests } = await run([{ text: 'Nothing yet.' }], { hooks: [slow], maxDurationMs: 500 });
+    expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([true]);
+    expect(result).toMatchObject({ text: 'Nothing yet.', ending: 'time', iterations: 1 });
+  });
+
   test('of time gives up whoever objects to an answer, and the answer stays the best there is', async () => {
     const never = { afterAgent: () => new Promise<undefined>(() => undefined) };
     const { result, messages } = await run([{ text: 'The lock file.' }, {}], {
