@@ -1,26 +1,17 @@
 // Ask the model, run its tools, save, until there is an answer.
-import {
-  CONTEXT_FULL,
-  type LastTurn,
-  type Limits,
-  makeLast,
-  NO_MONEY_LEFT,
-  planTurn,
-  type TurnPlan,
-  toTimeReason,
-} from './budget.ts';
+import { CONTEXT_FULL, type Limits, makeLast, NO_MONEY_LEFT, planTurn, type TurnPlan } from './budget.ts';
 import { TimeUpError } from './clock.ts';
 import type { Compaction } from './compaction.ts';
+import { answer, endBroken, endLast, endWithout, longer, save, toAnswer, toReason } from './endings.ts';
 import { mostTokens } from './estimate.ts';
 import type { AgentEvent, Ending } from './events.ts';
 import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks, type RunView } from './hooks.ts';
 import type { AssistantMessage, Message } from './messages.ts';
-import { type Model, ModelError, type ModelTurn, type Usage } from './model.ts';
+import type { Model, Usage } from './model.ts';
 import {
   CONTINUE_ANSWER,
   CUT_OFF_NUDGE,
   EMPTY_RESPONSE_NUDGE,
-  NO_FINAL_RESPONSE,
   TOO_LONG_ANSWER_NUDGE,
   toRefusal,
   toSentBack,
@@ -223,78 +214,4 @@ function continueAnswer(run: Run, text: string): void {
 function nudge(run: Run, words: string): void {
   run.words.push(words);
   run.pending.push({ type: 'warning', kind: 'nudge', iteration: run.iteration + 1 });
-}
-
-/** Whatever came of the last turn, its text is the answer. */
-async function* endLast(
-  run: Run,
-  { ending, reason }: LastTurn,
-  { message }: ModelTurn,
-): AsyncGenerator<AgentEvent, LoopResult> {
-  const text = run.draft + message.content;
-  if (!hasText(text)) return yield* endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
-  const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
-  return yield* answer(run, whole, [ending, reason]);
-}
-
-async function* answer(
-  run: Run,
-  message: AssistantMessage,
-  [ending, reason]: [Ending, string],
-): AsyncGenerator<AgentEvent, LoopResult> {
-  run.messages.push(message);
-  run.lastText = message.content;
-  yield* save(run);
-  return end(run, ending, reason);
-}
-
-/** Without a last word. The best text becomes the answer where the session does not have it: it says what people read. */
-async function* endWithout(run: Run, ending: Ending, reason: string): AsyncGenerator<AgentEvent, LoopResult> {
-  const isKnown = run.messages.some(({ role, content }) => role === 'assistant' && content === run.lastText);
-  if (isKnown || run.lastText === '') return end(run, ending, reason);
-  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
-}
-
-function toReason(kind: 'empty' | 'cut-call'): string {
-  return kind === 'empty' ? 'the model gave no response' : 'the responses of the model were cut off';
-}
-
-function longer(one: string, other: string): string {
-  return one.length > other.length ? one : other;
-}
-
-function toAnswer(content: string): AssistantMessage {
-  return { role: 'assistant', content, toolCalls: [] };
-}
-
-async function* save({ checkpoint, messages }: Run): AsyncGenerator<AgentEvent, void> {
-  await checkpoint(messages);
-  yield { type: 'checkpoint', messages: messages.length };
-}
-
-function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason: string): LoopResult {
-  return {
-    text: lastText || NO_FINAL_RESPONSE,
-    ending,
-    reason,
-    usage,
-    iterations: iteration,
-    models: [...models],
-  };
-}
-
-async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TimeUpError)
-    return yield* endWithout(run, 'time', toTimeReason(run.limits.maxDurationMs));
-  if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
-  if (!(error instanceof ModelError)) return { ...end(run, 'unexpected-error', message), error };
-  if (error.kind === 'no-money') {
-    // The turn that could not be paid was not taken.
-    run.iteration -= 1;
-    return yield* endWithout(run, 'money', message);
-  }
-  // Whoever comes back to it later goes on where it was saved.
-  if (error.kind === 'retry') return { ...end(run, 'model-error', message), error };
-  return { ...(yield* endWithout(run, 'model-error', message)), error };
 }

@@ -1,0 +1,88 @@
+// How a run ends: each way with the best text there is, a reason, and a conversation that can be resumed.
+import { type LastTurn, toTimeReason } from './budget.ts';
+import { TimeUpError } from './clock.ts';
+import type { AgentEvent, Ending } from './events.ts';
+import type { LoopResult } from './loop.ts';
+import type { AssistantMessage } from './messages.ts';
+import { ModelError, type ModelTurn } from './model.ts';
+import { NO_FINAL_RESPONSE } from './prompts.ts';
+import { hasText } from './read-turn.ts';
+import type { Run } from './run.ts';
+
+/** Whatever came of the last turn, its text is the answer. */
+export async function* endLast(
+  run: Run,
+  { ending, reason }: LastTurn,
+  { message }: ModelTurn,
+): AsyncGenerator<AgentEvent, LoopResult> {
+  const text = run.draft + message.content;
+  if (!hasText(text)) return yield* endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
+  const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
+  return yield* answer(run, whole, [ending, reason]);
+}
+
+export async function* answer(
+  run: Run,
+  message: AssistantMessage,
+  [ending, reason]: [Ending, string],
+): AsyncGenerator<AgentEvent, LoopResult> {
+  run.messages.push(message);
+  run.lastText = message.content;
+  yield* save(run);
+  return end(run, ending, reason);
+}
+
+/** Without a last word. The best text becomes the answer where the session does not have it: it says what people read. */
+export async function* endWithout(
+  run: Run,
+  ending: Ending,
+  reason: string,
+): AsyncGenerator<AgentEvent, LoopResult> {
+  const isKnown = run.messages.some(({ role, content }) => role === 'assistant' && content === run.lastText);
+  if (isKnown || run.lastText === '') return end(run, ending, reason);
+  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
+}
+
+export function toReason(kind: 'empty' | 'cut-call'): string {
+  return kind === 'empty' ? 'the model gave no response' : 'the responses of the model were cut off';
+}
+
+export function longer(one: string, other: string): string {
+  return one.length > other.length ? one : other;
+}
+
+export function toAnswer(content: string): AssistantMessage {
+  return { role: 'assistant', content, toolCalls: [] };
+}
+
+export async function* save({ checkpoint, messages }: Run): AsyncGenerator<AgentEvent, void> {
+  await checkpoint(messages);
+  yield { type: 'checkpoint', messages: messages.length };
+}
+
+function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason: string): LoopResult {
+  return {
+    text: lastText || NO_FINAL_RESPONSE,
+    ending,
+    reason,
+    usage,
+    iterations: iteration,
+    models: [...models],
+  };
+}
+
+export async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TimeUpError)
+    return yield* endWithout(run, 'time', toTimeReason(run.limits.maxDurationMs));
+  if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
+  if (!(error instanceof ModelError)) return { ...end(run, 'unexpected-error', message), error };
+  if (error.kind === 'no-money') {
+    // The turn that could not be paid was not taken.
+    run.iteration -= 1;
+    return yield* endWithout(run, 'money', message);
+  }
+  // Whoever comes back to it later goes on where it was saved.
+  if (error.kind === 'retry') return { ...end(run, 'model-error', message), error };
+  return { ...(yield* endWithout(run, 'model-error', message)), error };
+}
