@@ -59,14 +59,16 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
       const bytes = await sandbox.writeFile(path, toJsonText(answer.value));
       return { saved_to: path, bytes, shape: toJsonShape(answer.value, limits.maxShapeBytes) };
     }
-    const { body, log } = answer;
+    const { body } = answer;
+    const log = answer.openPreview?.(limits.maxEvidenceBytes);
     try {
       const watched = log ? Readable.from(watch(body, log), { objectMode: false }) : body;
       const bytes = await sandbox.writeFile(path, watched);
       if (!log) return { saved_to: path, bytes };
-      const evidence = await log.toText(`all is in ${path}`, limits.maxEvidenceBytes);
+      const evidence = await log.toText(`all is in ${path}`);
       return { saved_to: path, bytes, evidence };
     } finally {
+      log?.close();
       body.destroy();
     }
   }

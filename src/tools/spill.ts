@@ -10,6 +10,7 @@ import { OUT_FOLDER } from './kept-path.ts';
 import type { ToolLimits } from './limits.ts';
 import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
+import type { OpenPreview } from './source-reader.ts';
 
 export type Kept =
   | { kind: 'whole'; text: string }
@@ -29,8 +30,8 @@ export interface Spill {
 
 export interface Streamed {
   body: Readable;
-  /** Of what is the log of a job. */
-  log: LogPreview | null;
+  /** Null for what is no log. */
+  openPreview: OpenPreview | null;
 }
 
 export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): Spill {
@@ -78,24 +79,24 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
         return title + toJsonShape(value, maxInlineBytes - Buffer.byteLength(title));
       }),
 
-    async keepStream({ body, log }, file) {
+    async keepStream({ body, openPreview }, file) {
+      let preview: LogPreview | null = null;
       try {
         const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
         const start = await readStart(chunks, Math.max(maxInlineBytes, SNIFFED_BYTES));
         // A stray byte makes no log a binary.
-        const binary = log ? null : findBinaryKind(start.bytes);
+        const binary = openPreview ? null : findBinaryKind(start.bytes);
         const isSmall = start.isWhole && start.bytes.length <= maxInlineBytes;
         if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
-        const preview = log ?? toPreview(createExcerpt(maxInlineBytes));
+        preview = openPreview?.(maxInlineBytes) ?? toPreview(createExcerpt(maxInlineBytes));
         const path = await file;
         const watched = Readable.from(watch(start.bytes, chunks, preview), { objectMode: false });
         const bytes = await sandbox.writeFile(path, watched);
         const where = `all is in ${path}`;
-        const shown = binary
-          ? toBinaryNote(binary, bytes, where)
-          : await preview.toText(where, maxInlineBytes);
+        const shown = binary ? toBinaryNote(binary, bytes, where) : await preview.toText(where);
         return { kind: 'preview', preview: shown, bytes, path };
       } finally {
+        preview?.close();
         body.destroy();
       }
     },
@@ -103,7 +104,7 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
 }
 
 function toPreview(excerpt: Excerpt): LogPreview {
-  return { add: excerpt.add, toText: async (where) => excerpt.toText(where) };
+  return { add: excerpt.add, toText: async (where) => excerpt.toText(where), close: () => undefined };
 }
 
 const LOST = 'the rest is lost, because the sandbox is full: remove files, or ask for less';
