@@ -63,14 +63,16 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
   return {
     reserve,
 
-    async keepText(text) {
+    async keepText(printed) {
+      const binary = findBinaryKind(printed);
+      const text = printed.replaceAll('\0', NUL_SIGN);
+      const note = printed.includes('\0') ? NUL_NOTE : '';
       const bytes = Buffer.from(text);
-      const binary = findBinaryKind(text);
       if (binary) return { kind: 'preview', preview: toSpoiledNote(binary), bytes: bytes.length };
-      if (bytes.length <= maxInlineBytes) return { kind: 'whole', text };
+      if (bytes.length <= maxInlineBytes) return { kind: 'whole', text: note + text };
       const excerpt = createExcerpt(maxInlineBytes);
       excerpt.add(bytes);
-      return keep(text, reserve(), excerpt.toText);
+      return keep(text, reserve(), (where) => note + excerpt.toText(where));
     },
 
     keepJson: (value, file) =>
@@ -106,6 +108,10 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
 function toPreview(excerpt: Excerpt): LogPreview {
   return { add: excerpt.add, toText: async (where) => excerpt.toText(where), close: () => undefined };
 }
+
+/** Neither a model nor grep can do much with the byte itself. */
+const NUL_SIGN = '␀';
+const NUL_NOTE = `[${NUL_SIGN} stands for each NUL that was printed]\n`;
 
 const LOST = 'the rest is lost, because the sandbox is full: remove files, or ask for less';
 
