@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { TimeUpError } from '../agent/clock.ts';
 import type { Fetch, FetchRequest, Saved } from './fetch.ts';
 import { fetchRequest } from './fetch-to-sandbox.ts';
 import { DATA_FOLDER } from './kept-path.ts';
@@ -41,7 +42,8 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
       return saved;
     };
     const settled = await settleAll(requests, maxParallel, fetchOne);
-    signal.throwIfAborted();
+    // What is done when the time is up counts.
+    if (!(signal.reason instanceof TimeUpError)) signal.throwIfAborted();
     const results = settled.map((one, index) =>
       one.status === 'fulfilled' ? one.value : toErrorResult(requests[index]?.tool ?? '', one.reason),
     );
