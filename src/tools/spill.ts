@@ -1,6 +1,6 @@
 // What is too long for the conversation goes to a file, and the model gets the lines of a log that matter, the shape of
 // JSON, the name of what is no text, or head and tail.
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
 import { type BinaryKind, findBinaryKind, SNIFFED_BYTES } from './binary-kind.ts';
 import { createExcerpt, type Excerpt } from './excerpt.ts';
@@ -11,6 +11,7 @@ import type { ToolLimits } from './limits.ts';
 import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
 import type { OpenPreview } from './source-reader.ts';
+import { watchChunks } from './watch-chunks.ts';
 
 export type Kept =
   | { kind: 'whole'; text: string }
@@ -92,8 +93,8 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
         if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
         preview = openPreview?.(maxInlineBytes) ?? toPreview(createExcerpt(maxInlineBytes));
         const path = await file;
-        const watched = Readable.from(watch(start.bytes, chunks, preview), { objectMode: false });
-        const bytes = await sandbox.writeFile(path, watched);
+        const whole = withStart(start.bytes, chunks);
+        const bytes = await sandbox.writeFile(path, watchChunks(whole, preview));
         const where = `all is in ${path}`;
         const shown = binary ? toBinaryNote(binary, bytes, where) : await preview.toText(where);
         return { kind: 'preview', preview: shown, bytes, path };
@@ -136,11 +137,7 @@ async function readStart(chunks: AsyncIterator<Buffer>, maxBytes: number) {
   return { bytes: Buffer.concat(read), isWhole: false };
 }
 
-async function* watch(start: Buffer, rest: AsyncIterator<Buffer>, { add }: { add(chunk: Buffer): void }) {
-  add(start);
+async function* withStart(start: Buffer, rest: AsyncIterator<Buffer>) {
   yield start;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    add(next.value);
-    yield next.value;
-  }
+  yield* { [Symbol.asyncIterator]: () => rest };
 }
