@@ -9,6 +9,8 @@ import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
 
 const EXIT = { failed: 1, usage: 2, config: 78 };
+/** When nobody reads the output any more; `head` does not, once it has enough. */
+let exitWhenUnread = 0;
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
 
@@ -47,6 +49,8 @@ program
   .addOption(roleOption)
   .addOption(configOption)
   .action(async (options: { role: Role; config?: string }) => {
+    // A service is never done, least of all without its log.
+    exitWhenUnread = EXIT.failed;
     const { createLogger } = await import('./ops/log.ts');
     const { startService } = await import('./service/service.ts');
     const { config, file } = await load(options.config);
@@ -150,9 +154,15 @@ program
   .option('--json', 'one object per line and file: file, bytes, text, ranges')
   .option('--explain', 'also say why each line is shown')
   .addHelpText('after', '\nLines are printed as NUMBER|TEXT; [… N lines] stands for lines that are left out.')
-  .action(async (files: string[], options: Omit<EvidenceCommand, 'files'>) => {
+  .action(async (files: string[], options: Omit<EvidenceCommand, 'files'>, command: Command) => {
+    const { reference } = options;
+    if ([...files, reference].filter((file) => file === '-').length > 1)
+      command.error("error: '-' can be given only once: the standard input can not be read again");
     const { showEvidence } = await import('./evidence/command.ts');
-    const isDone = await showEvidence({ files, ...options }, { print, complain });
+    const isDone = await showEvidence({ files, ...options }, { print, complain }).catch((cause) => {
+      // Of the logs it tells itself.
+      throw new Error(`the reference ${reference} can not be read: ${cause.message}`, { cause });
+    });
     if (!isDone) process.exitCode = EXIT.failed;
   });
 
@@ -202,6 +212,12 @@ interface AnalyzeCommand extends ModelWishes {
   fresh?: boolean;
   config?: string;
 }
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitWhenUnread);
+  complain(`the output can not be written: ${error.message}`);
+  process.exit(EXIT.failed);
+});
 
 try {
   await program.parseAsync();

@@ -41,18 +41,12 @@ async function pruneResult(message: Message, keepFile: KeepFile): Promise<Messag
   return { ...message, content: JSON.stringify(content) };
 }
 
-/** Nothing but a preview of a file that holds all of it. */
+/** What says where it is saved is nothing but a preview of that file; of a batch each result has to say it. */
 function isInFiles({ content }: ToolMessage): boolean {
   try {
-    const {
-      saved_to,
-      preview: _preview,
-      shape: _shape,
-      evidence: _evidence,
-      bytes: _bytes,
-      ...rest
-    } = JSON.parse(content);
-    return typeof saved_to === 'string' && Object.keys(rest).length === 0;
+    const result = JSON.parse(content);
+    const parts: { saved_to?: unknown }[] = Array.isArray(result.results) ? result.results : [result];
+    return parts.length > 0 && parts.every(({ saved_to }) => typeof saved_to === 'string');
   } catch {
     return false;
   }

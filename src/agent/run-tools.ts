@@ -1,3 +1,4 @@
+import { withDeadline } from '../deadline.ts';
 import { type Clock, TimeUpError } from './clock.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterTool, type Hooks, type RunView } from './hooks.ts';
@@ -6,6 +7,8 @@ import type { Toolbox, ToolOutcome } from './toolbox.ts';
 import { untilAborted, whileRunning } from './while-running.ts';
 
 const MAX_PARALLEL = 6;
+/** For a call to say what it has done when its time is over: a part of its time, so that the last turn has enough. */
+const LAST_WORDS = { share: 0.05, minMs: 20, maxMs: 500 };
 
 export interface ToolRun {
   toolbox: Toolbox;
@@ -90,9 +93,20 @@ async function runTool(
 async function inTime(signal: AbortSignal, execute: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     signal.throwIfAborted();
-    return await untilAborted(execute(), signal);
+    const start = performance.now();
+    const executing = execute();
+    return await untilAborted(executing, signal).catch((error) => {
+      if (!isTimeUp(signal)) throw error;
+      const { share, minMs, maxMs } = LAST_WORDS;
+      const waitMs = Math.max(minMs, Math.min(maxMs, share * (performance.now() - start)));
+      return withDeadline(waitMs, 'last words', executing);
+    });
   } catch (error) {
-    if (!(signal.reason instanceof TimeUpError)) throw error;
+    if (!isTimeUp(signal)) throw error;
     return { result: { error: 'Given up: the time for this run is over.' }, isError: true };
   }
+}
+
+function isTimeUp({ reason }: AbortSignal): boolean {
+  return reason instanceof TimeUpError;
 }

@@ -33,8 +33,9 @@ export interface Sandbox {
   list(folder: string): Promise<string[]>;
   /**
    * A tar.gz of these folders; paths in it are relative to /. Files with more than `maxBytes` together are left out,
-   * the largest first; `<name>.left-out` stands for each. Before it ends `onLeftOut` hears once which files have such
-   * a note in it, those included that an earlier archive had left out.
+   * the largest first; a note `<name>.left-out` stands for each, or one for all if so many notes are too much. Before
+   * it ends `onLeftOut` hears once which files have such a note in it, those included that an earlier archive had left
+   * out.
    */
   archive(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut): Readable;
   /** Puts the files of such an archive back; refuses paths that lead outside. Answers what had been left out. */
@@ -46,6 +47,7 @@ export interface Sandbox {
 export type OnLeftOut = (files: readonly LeftOutFile[]) => void;
 
 export interface LeftOutFile {
+  /** Or, of many that share a note, their number in words. */
   path: string;
   /** Null when only the note of an earlier archive is left of it. */
   bytes: number | null;

@@ -33,7 +33,7 @@ export interface TextAnswer {
   body: Readable | string;
   /** For previews: a job's log, a diff, … */
   of: 'log' | 'diff' | 'text';
-  /** Of a log: one of the same job that passed, to tell what is new; null when there is none. */
+  /** Of a log: one of the same job that passed, to tell what is new; null when there is none. For long logs only. */
   findPassing?: (signal: AbortSignal) => Promise<PassingLog | null>;
 }
 

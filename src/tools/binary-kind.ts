@@ -9,14 +9,15 @@ export const SNIFFED_BYTES = 8_192;
 
 /**
  * Null for text. Bytes may come as text, too, since a command's output does: those above 127 are in there what each
- * sandbox makes of them, U+FFFD or the character of that number.
+ * sandbox makes of them, U+FFFD or the character of that number. Commands separate names by NULs, files have none.
  */
 export function findBinaryKind(content: Buffer | string): BinaryKind | null {
   const start =
     typeof content === 'string'
       ? content.slice(0, SNIFFED_BYTES)
       : content.toString('utf8', 0, SNIFFED_BYTES);
-  return findByMagic(start) ?? (looksLikeText(start) ? null : UNKNOWN);
+  const maxNulShare = typeof content === 'string' ? MAX_NUL_SHARE : 0;
+  return findByMagic(start) ?? (looksLikeText(start, maxNulShare) ? null : UNKNOWN);
 }
 
 const UNKNOWN: BinaryKind = { name: 'unknown kind', readers: "file, strings, od or tr -d '\\0'" };
@@ -50,12 +51,15 @@ function findByMagic(start: string): BinaryKind | null {
 // Texts in another encoding, and those with a broken character here and there, can be read all the same.
 const MAX_STRANGE_SHARE = 0.15;
 const MAX_STRANGE = 4;
+// `find -print0` has more than two characters for each; UTF-16 has one.
+const MAX_NUL_SHARE = 1 / 3;
 
-function looksLikeText(start: string): boolean {
-  if (start.includes('\0')) return false;
-  const controls = start.match(/[\ufffd\p{Cc}]/gu) ?? [];
+function looksLikeText(start: string, maxNulShare: number): boolean {
+  const said = start.replaceAll('\0', '');
+  if (start.length - said.length > start.length * maxNulShare) return false;
+  const controls = said.match(/[\ufffd\p{Cc}]/gu) ?? [];
   const strange = controls.filter((character) => !HARMLESS.includes(character)).length;
-  return strange <= Math.max(MAX_STRANGE, start.length * MAX_STRANGE_SHARE);
+  return strange <= Math.max(MAX_STRANGE, said.length * MAX_STRANGE_SHARE);
 }
 
 /** Control characters of texts: those that move the cursor, ring or colour. */

@@ -1,15 +1,17 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { TimeUpError } from '../agent/clock.ts';
 import type { Fetch, FetchRequest, Saved } from './fetch.ts';
 import { fetchRequest } from './fetch-to-sandbox.ts';
 import { DATA_FOLDER } from './kept-path.ts';
+import { PREVIEW_BYTES } from './limits.ts';
 import { createTool, type Tool } from './tool.ts';
 import { ToolError, toErrorResult } from './tool-error.ts';
 
 const MAX_REQUESTS = 50;
 /** For each: there may be many. */
 const MAX_SHAPE_BYTES = 512;
-/** For all together, but no log has less than a thousand, or more than 4 KB. */
+/** For all together, but no log has less than a thousand, or more than one fetched alone. */
 const ALL_EVIDENCE_BYTES = 16 * 1024;
 
 export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): Tool {
@@ -31,7 +33,7 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
   return createTool(declaration, async ({ requests }, signal, onProgress) => {
     let done = 0;
     const share = Math.floor(ALL_EVIDENCE_BYTES / requests.length);
-    const maxEvidenceBytes = Math.min(4_096, Math.max(1_000, share));
+    const maxEvidenceBytes = Math.min(PREVIEW_BYTES, Math.max(1_000, share));
     const fetchOne = async (request: FetchRequest, index: number) => {
       signal.throwIfAborted();
       refuseSamePath(requests, index);
@@ -41,7 +43,8 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
       return saved;
     };
     const settled = await settleAll(requests, maxParallel, fetchOne);
-    signal.throwIfAborted();
+    // What is done when the time is up counts.
+    if (!(signal.reason instanceof TimeUpError)) signal.throwIfAborted();
     const results = settled.map((one, index) =>
       one.status === 'fulfilled' ? one.value : toErrorResult(requests[index]?.tool ?? '', one.reason),
     );

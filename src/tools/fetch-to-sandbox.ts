@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Fetch } from './fetch.ts';
+import { PREVIEW_BYTES } from './limits.ts';
 import { createTool, type Tool } from './tool.ts';
 
-const LIMITS = { maxShapeBytes: 1_024, maxEvidenceBytes: 4_096 };
+const LIMITS = { maxShapeBytes: 1_024, maxEvidenceBytes: PREVIEW_BYTES };
 
 export const fetchRequest = z.strictObject({
   tool: z.string().describe('Name of the data source tool to call, such as gitlab_get_job_log'),

@@ -1,14 +1,13 @@
-import { Readable } from 'node:stream';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
 import { toJsonShape } from './json-shape.ts';
 import { toJsonText } from './json-text.ts';
 import { DATA_FOLDER, toKeptPath } from './kept-path.ts';
-import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
 import { type Answer, readSource } from './source-reader.ts';
 import { toRightCall } from './tool.ts';
 import { ToolError } from './tool-error.ts';
+import { watchChunks } from './watch-chunks.ts';
 
 export interface FetchRequest {
   tool: string;
@@ -59,23 +58,17 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
       const bytes = await sandbox.writeFile(path, toJsonText(answer.value));
       return { saved_to: path, bytes, shape: toJsonShape(answer.value, limits.maxShapeBytes) };
     }
-    const { body, log } = answer;
+    const { body } = answer;
+    const log = answer.openPreview?.(limits.maxEvidenceBytes);
     try {
-      const watched = log ? Readable.from(watch(body, log), { objectMode: false }) : body;
-      const bytes = await sandbox.writeFile(path, watched);
+      const bytes = await sandbox.writeFile(path, log ? watchChunks(body, log) : body);
       if (!log) return { saved_to: path, bytes };
-      const evidence = await log.toText(`all is in ${path}`, limits.maxEvidenceBytes);
+      const evidence = await log.toText(`all is in ${path}`);
       return { saved_to: path, bytes, evidence };
     } finally {
+      log?.close();
       body.destroy();
     }
-  }
-}
-
-async function* watch(body: Readable, { add }: LogPreview) {
-  for await (const chunk of body) {
-    add(chunk);
-    yield chunk;
   }
 }
 

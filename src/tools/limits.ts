@@ -9,8 +9,11 @@ export interface ToolLimits {
   maxParallelFetches: number;
 }
 
+/** Of one answer the model sees at once about this much: enough to go on with, and little beside the context. */
+export const PREVIEW_BYTES = 4_096;
+
 export const DEFAULT_LIMITS: ToolLimits = {
-  maxInlineBytes: 4_096,
+  maxInlineBytes: PREVIEW_BYTES,
   maxOutputBytes: 8 * 1024 * 1024,
   commandTimeoutMs: 60_000,
   maxCommandTimeoutMs: 120_000,

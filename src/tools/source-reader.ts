@@ -7,7 +7,10 @@ import { toGap } from './tool-error.ts';
 export type Answer =
   | { kind: 'json'; value: unknown }
   /** Read it to its end, or destroy it. */
-  | { kind: 'stream'; body: Readable; log: LogPreview | null };
+  | { kind: 'stream'; body: Readable; openPreview: OpenPreview | null };
+
+/** Of the log of a job. Whoever opens it closes it. */
+export type OpenPreview = (maxBytes: number) => LogPreview;
 
 /** Asks a source. Whatever fails, now or while its stream is read, is a `ToolError` that names the tool. */
 export async function readSource(tool: SourceTool, args: unknown, signal: AbortSignal): Promise<Answer> {
@@ -16,9 +19,10 @@ export async function readSource(tool: SourceTool, args: unknown, signal: AbortS
     const answer = await tool.read(checked, signal);
     if (answer.kind === 'json') return answer;
     const body = typeof answer.body === 'string' ? Readable.from([Buffer.from(answer.body)]) : answer.body;
-    const findPassing = async () => (await answer.findPassing?.(signal)) ?? null;
-    const log = answer.of === 'log' ? createLogPreview(findPassing) : null;
-    return { kind: 'stream', body: withNamedFailure(tool.name, body), log };
+    const { findPassing = async () => null } = answer;
+    const openPreview: OpenPreview = (maxBytes) => createLogPreview({ maxBytes, findPassing, signal });
+    const named = withNamedFailure(tool.name, body);
+    return { kind: 'stream', body: named, openPreview: answer.of === 'log' ? openPreview : null };
   } catch (error) {
     throw toGap(tool.name, error);
   }

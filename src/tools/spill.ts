@@ -1,6 +1,6 @@
 // What is too long for the conversation goes to a file, and the model gets the lines of a log that matter, the shape of
 // JSON, the name of what is no text, or head and tail.
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
 import { type BinaryKind, findBinaryKind, SNIFFED_BYTES } from './binary-kind.ts';
 import { createExcerpt, type Excerpt } from './excerpt.ts';
@@ -10,6 +10,8 @@ import { OUT_FOLDER } from './kept-path.ts';
 import type { ToolLimits } from './limits.ts';
 import type { LogPreview } from './log-preview.ts';
 import { createNumbering } from './numbering.ts';
+import type { OpenPreview } from './source-reader.ts';
+import { watchChunks } from './watch-chunks.ts';
 
 export type Kept =
   | { kind: 'whole'; text: string }
@@ -29,8 +31,8 @@ export interface Spill {
 
 export interface Streamed {
   body: Readable;
-  /** Of what is the log of a job. */
-  log: LogPreview | null;
+  /** Null for what is no log. */
+  openPreview: OpenPreview | null;
 }
 
 export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): Spill {
@@ -62,14 +64,16 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
   return {
     reserve,
 
-    async keepText(text) {
+    async keepText(printed) {
+      const binary = findBinaryKind(printed);
+      const text = printed.replaceAll('\0', NUL_SIGN);
+      const note = printed.includes('\0') ? NUL_NOTE : '';
       const bytes = Buffer.from(text);
-      const binary = findBinaryKind(text);
       if (binary) return { kind: 'preview', preview: toSpoiledNote(binary), bytes: bytes.length };
-      if (bytes.length <= maxInlineBytes) return { kind: 'whole', text };
+      if (bytes.length <= maxInlineBytes) return { kind: 'whole', text: note + text };
       const excerpt = createExcerpt(maxInlineBytes);
       excerpt.add(bytes);
-      return keep(text, reserve(), excerpt.toText);
+      return keep(text, reserve(), (where) => note + excerpt.toText(where));
     },
 
     keepJson: (value, file) =>
@@ -78,24 +82,24 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
         return title + toJsonShape(value, maxInlineBytes - Buffer.byteLength(title));
       }),
 
-    async keepStream({ body, log }, file) {
+    async keepStream({ body, openPreview }, file) {
+      let preview: LogPreview | null = null;
       try {
         const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
         const start = await readStart(chunks, Math.max(maxInlineBytes, SNIFFED_BYTES));
         // A stray byte makes no log a binary.
-        const binary = log ? null : findBinaryKind(start.bytes);
+        const binary = openPreview ? null : findBinaryKind(start.bytes);
         const isSmall = start.isWhole && start.bytes.length <= maxInlineBytes;
         if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
-        const preview = log ?? toPreview(createExcerpt(maxInlineBytes));
+        preview = openPreview?.(maxInlineBytes) ?? toPreview(createExcerpt(maxInlineBytes));
         const path = await file;
-        const watched = Readable.from(watch(start.bytes, chunks, preview), { objectMode: false });
-        const bytes = await sandbox.writeFile(path, watched);
+        const whole = withStart(start.bytes, chunks);
+        const bytes = await sandbox.writeFile(path, watchChunks(whole, preview));
         const where = `all is in ${path}`;
-        const shown = binary
-          ? toBinaryNote(binary, bytes, where)
-          : await preview.toText(where, maxInlineBytes);
+        const shown = binary ? toBinaryNote(binary, bytes, where) : await preview.toText(where);
         return { kind: 'preview', preview: shown, bytes, path };
       } finally {
+        preview?.close();
         body.destroy();
       }
     },
@@ -103,8 +107,12 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
 }
 
 function toPreview(excerpt: Excerpt): LogPreview {
-  return { add: excerpt.add, toText: async (where) => excerpt.toText(where) };
+  return { add: excerpt.add, toText: async (where) => excerpt.toText(where), close: () => undefined };
 }
+
+/** Neither a model nor grep can do much with the byte itself. */
+const NUL_SIGN = '␀';
+const NUL_NOTE = `[${NUL_SIGN} stands for each NUL that was printed]\n`;
 
 const LOST = 'the rest is lost, because the sandbox is full: remove files, or ask for less';
 
@@ -129,11 +137,7 @@ async function readStart(chunks: AsyncIterator<Buffer>, maxBytes: number) {
   return { bytes: Buffer.concat(read), isWhole: false };
 }
 
-async function* watch(start: Buffer, rest: AsyncIterator<Buffer>, { add }: { add(chunk: Buffer): void }) {
-  add(start);
+async function* withStart(start: Buffer, rest: AsyncIterator<Buffer>) {
   yield start;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    add(next.value);
-    yield next.value;
-  }
+  yield* { [Symbol.asyncIterator]: () => rest };
 }

@@ -452,6 +452,55 @@ export function sandboxContract(backend: SandboxBackend): void {
         expect(third.heard).toEqual([[]]);
       });
 
+      test('has no notes of notes, nor for files that are smaller than a note would be', async () => {
+        const [one, other, third] = [await open(), await open(), await open()];
+        await one.writeFile('/tmp/data/large', 'x'.repeat(4000));
+        for (let at = 0; at < 5; at += 1) await one.writeFile(`/tmp/data/small-${at}`, 'x'.repeat(60));
+        await other.restore(one.archive(FOLDERS, 450));
+        await other.writeFile('/tmp/data/middle', 'x'.repeat(300));
+
+        const leftOut = await third.restore(other.archive(FOLDERS, 600));
+
+        expect(leftOut.toSorted()).toEqual(['/tmp/data/large', '/tmp/data/middle']);
+        expect(await third.list('/tmp/data')).toEqual([
+          'large.left-out',
+          'middle.left-out',
+          ...[0, 1, 2, 3, 4].map((at) => `small-${at}`),
+        ]);
+      });
+
+      test('keeps a file that only has the name of a note', async () => {
+        const [one, other] = [await open(), await open()];
+        await one.writeFile('/tmp/data/mine.left-out', 'what I left out');
+        await one.writeFile('/tmp/data/mine', 'and what not');
+
+        const { archive, heard } = await archiveAndListen(one, 1000);
+
+        expect(await other.restore(Readable.from([archive]))).toEqual([]);
+        expect(heard).toEqual([[]]);
+        expect(String(await other.readFile('/tmp/data/mine.left-out'))).toBe('what I left out');
+      });
+
+      test('tells in one note how many files are left out when their notes have no room', async () => {
+        const [one, other, third] = [await open(), await open(), await open()];
+        await one.writeFile('/tmp/data/large', 'x'.repeat(4000));
+        await exec(one, 'for i in $(seq 100); do printf %050d $i > data/$i; done');
+
+        const { archive, heard } = await archiveAndListen(one, 1000);
+        const told = await other.restore(Readable.from([archive]));
+
+        const kept = (await other.list('/tmp/data')).length;
+        expect(kept).toBeGreaterThan(15);
+        expect(kept).toBeLessThan(20);
+        expect(told).toEqual([`${101 - kept} files`]);
+        expect(heard).toEqual([[{ path: `${101 - kept} files`, bytes: null }]]);
+        expect(String(await other.readFile('/tmp/_out/many-files.left-out'))).toContain(
+          `${101 - kept} files`,
+        );
+        expect(await third.restore(other.archive(FOLDERS, 1000))).toEqual(told);
+        expect(await third.restore(other.archive(FOLDERS, 200))).toEqual(['99 files']);
+      });
+
       test('of folders that are not there is empty', async () => {
         const [one, other] = [await open(), await open()];
         await other.restore(one.archive(['/tmp/none'], ALL));

@@ -160,6 +160,41 @@ describe('hummingbird evidence', () => {
     expect(hummingbird(args, { cwd }).stdout).toMatch(/^2 {2}\S+ {2}.*\bnew \+/m);
   });
 
+  test('ends quietly when nobody reads on, and with one line when the output can not be written', () => {
+    const cwd = newFolder();
+    const lines = Array.from({ length: 40_000 }, (_, at) => `Error ${at}: ${'x'.repeat(at % 50)}`);
+    writeFileSync(join(cwd, 'one.log'), lines.join('\n'));
+    const shell = (rest: string) => {
+      const script = `set -o pipefail; "$0" evidence one.log --max-bytes 1000000 ${rest}`;
+      return hummingbird(['--norc', '-c', script, PROGRAM], { cwd, program: '/bin/bash' });
+    };
+
+    const unread = shell('| head -1');
+    const full = shell('> /dev/full');
+
+    expect(unread).toMatchObject({ status: 0, stderr: '' });
+    expect(unread.stdout.split('\n')).toHaveLength(2);
+    expect(full.status).toBe(1);
+    expect(full.stderr).toMatch(/^hummingbird: the output can not be written: ENOSPC.*\n$/);
+  });
+
+  test('a reference that is not there is named as such', () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, 'one.log'), FAILED);
+    const { status, stderr } = hummingbird(['evidence', '--reference', 'none.log', 'one.log'], { cwd });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^hummingbird: the reference none\.log can not be read: ENOENT.*\n$/);
+  });
+
+  test.each([[['-', '-']], [['--reference', '-', '-']]])(
+    'the standard input twice, as in %j, is wrong usage',
+    (args) => {
+      const { status, stderr } = hummingbird(['evidence', ...args]);
+      expect(status).toBe(2);
+      expect(stderr).toContain("'-' can be given only once");
+    },
+  );
+
   test.each(['0', '-3', 'many', '1.5'])('--max-bytes %s is wrong usage', (size) => {
     const { status, stderr } = hummingbird(['evidence', '--max-bytes', size, 'one.log']);
     expect(status).toBe(2);

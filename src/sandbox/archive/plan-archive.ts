@@ -1,10 +1,14 @@
+import { posix } from 'node:path';
 import type { LeftOutFile } from '../sandbox.ts';
+import { type NotedFiles, nameOf, readNote, toNote, toNoteForMany } from './left-out.ts';
 
 /** What lies in the sandbox, as it was measured. */
 export interface MeasuredEntry {
   path: string;
   kind: 'file' | 'folder';
   bytes: number;
+  /** Of what may be a note by its name and size. */
+  text?: string | undefined;
 }
 
 /** Packed as it is, or, with a text, a file made of that. */
@@ -19,40 +23,82 @@ export interface ArchivePlan {
   leftOut: LeftOutFile[];
 }
 
-const LEFT_OUT = '.left-out';
-
-/** What goes into the archive: all, or as much as has room without the largest files, each replaced by a note. */
+/**
+ * What goes into the archive: all, or as much as has room without the largest files, each replaced by a note. Where
+ * so many are left out that their notes have no room either, one note tells their number.
+ */
 export function planArchive(measured: readonly MeasuredEntry[], maxBytes: number): ArchivePlan {
-  const sizes = new Map(measured.map(({ path, bytes }) => [path, bytes]));
-  const current = measured.filter(({ path }) => !isOutdatedNote(path, sizes));
-  const largest = findLargest(current, maxBytes);
-  const entries = current.map((entry) => (largest.has(entry) ? toNote(entry) : { path: entry.path }));
-  const leftOut = findLeftOut(entries.map(({ path }) => path)).sort();
-  return { entries, leftOut: leftOut.map((path) => ({ path, bytes: sizes.get(path) ?? null })) };
-}
-
-/** The files for which there are only notes. */
-export function findLeftOut(paths: Iterable<string>): string[] {
-  return [...paths].filter((path) => path.endsWith(LEFT_OUT)).map((path) => path.slice(0, -LEFT_OUT.length));
-}
-
-function isOutdatedNote(path: string, sizes: ReadonlyMap<string, number>): boolean {
-  return path.endsWith(LEFT_OUT) && sizes.has(path.slice(0, -LEFT_OUT.length));
-}
-
-function findLargest(entries: readonly MeasuredEntry[], maxBytes: number): Set<MeasuredEntry> {
-  const largestFirst = entries.toSorted((a, b) => b.bytes - a.bytes);
-  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  const found = new Set<MeasuredEntry>();
-  for (const entry of largestFirst) {
-    if (total <= maxBytes) break;
-    found.add(entry);
-    total -= entry.bytes;
+  const paths = new Set(measured.map(({ path }) => path));
+  const files: MeasuredEntry[] = [];
+  const notes: OldNote[] = [];
+  for (const entry of measured) {
+    const noted = entry.text === undefined ? null : readNote({ path: entry.path, text: entry.text });
+    if (!noted) files.push(entry);
+    // Of a file that is there again no note is needed.
+    else if (noted.kind === 'many' || !paths.has(noted.path)) notes.push({ ...entry, noted });
   }
-  return found;
+  return planWithNotes({ files, notes, paths }, maxBytes) ?? planWithOneNote({ files, notes }, maxBytes);
 }
 
-function toNote({ path, bytes }: MeasuredEntry): PlannedEntry {
-  const text = `${path} had ${bytes} bytes, which is too large to be kept with the session. Fetch it again.\n`;
-  return { path: `${path}${LEFT_OUT}`, text };
+type OldNote = MeasuredEntry & { noted: NotedFiles };
+
+interface Found {
+  files: readonly MeasuredEntry[];
+  /** From an earlier archive. */
+  notes: readonly OldNote[];
+}
+
+/** Null when that is too much. */
+function planWithNotes(
+  { files, notes, paths }: Found & { paths: ReadonlySet<string> },
+  maxBytes: number,
+): ArchivePlan | null {
+  let total = sizeOf([...files, ...notes]);
+  const entries = new Map<string, PlannedEntry>([...files, ...notes].map(({ path }) => [path, { path }]));
+  const leftOut: LeftOutFile[] = notes.map(({ noted }) => ({ path: nameOf(noted), bytes: null }));
+  for (const { path, bytes } of largestFirst(files)) {
+    if (total <= maxBytes) break;
+    const note = toNote(path, bytes);
+    const saved = bytes - Buffer.byteLength(note.text);
+    if (saved <= 0 || paths.has(note.path)) continue;
+    entries.set(path, note);
+    leftOut.push({ path, bytes });
+    total -= saved;
+  }
+  if (total > maxBytes) return null;
+  return { entries: [...entries.values()], leftOut: leftOut.toSorted(byPath) };
+}
+
+/** Only this one note may be too much. */
+function planWithOneNote({ files, notes }: Found, maxBytes: number): ArchivePlan {
+  const earlier = notes.reduce((sum, { noted }) => sum + (noted.kind === 'many' ? noted.count : 1), 0);
+  const { path: first = '', kind } = files.toSorted(byPath)[0] ?? {};
+  const folder = kind === 'folder' ? first : posix.dirname(first);
+  // With the largest number it can tell, so that its size is known before.
+  const largest = toNoteForMany(folder, earlier + files.length);
+  const kept = new Set(files.filter(({ path }) => path !== largest.path));
+  let total = sizeOf([...kept]) + Buffer.byteLength(largest.text);
+  for (const file of largestFirst([...kept])) {
+    if (total <= maxBytes || file.bytes === 0) break;
+    kept.delete(file);
+    total -= file.bytes;
+  }
+  const count = earlier + files.length - kept.size;
+  const entries = [...kept].map(({ path }) => ({ path }));
+  return {
+    entries: [...entries, toNoteForMany(folder, count)],
+    leftOut: [{ path: nameOf({ kind: 'many', count }), bytes: null }],
+  };
+}
+
+function sizeOf(entries: readonly MeasuredEntry[]): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function largestFirst(entries: readonly MeasuredEntry[]): MeasuredEntry[] {
+  return entries.toSorted((a, b) => b.bytes - a.bytes);
+}
+
+function byPath(a: { path: string }, b: { path: string }): number {
+  return a.path < b.path ? -1 : 1;
 }

@@ -1,6 +1,7 @@
 // The files of a container. On their way in and out they flow; only what is asked for as a whole is held.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { NOTE, watchNotes } from '../archive/left-out.ts';
 import { planArchive } from '../archive/plan-archive.ts';
 import { type ArchiveEntry, readArchive } from '../archive/read-archive.ts';
 import type { FileCaps } from '../file-caps.ts';
@@ -43,36 +44,35 @@ export async function* archiveOf(
   folders: readonly string[],
   { maxBytes, onLeftOut }: { maxBytes: number; onLeftOut: OnLeftOut | undefined },
 ) {
-  const { content } = await collect(container, { verb: 'measure', request: { folders } });
+  const { content } = await collect(container, { verb: 'measure', request: { folders, note: NOTE } });
   const measured = measuredSchema.parse(JSON.parse(content.toString()));
   const { entries, leftOut } = planArchive(measured, maxBytes);
   onLeftOut?.(leftOut);
   yield* askFiles(container, { verb: 'pack', request: { entries } });
 }
 
-/** All of it or nothing. Answers the paths. */
+/** All of it or nothing. Answers what had been left out. */
 export async function restoreInto(
   container: Container,
   archive: Readable,
   caps: FileCaps,
 ): Promise<string[]> {
-  const paths: string[] = [];
-  async function* watched() {
-    for await (const entry of readArchive(archive, caps)) {
-      paths.push(entry.path);
-      yield entry;
-    }
-  }
+  const leftOut: string[] = [];
   try {
-    await put(container, watched());
-    return paths;
+    await put(container, watchNotes(readArchive(archive, caps), leftOut));
+    return leftOut;
   } finally {
     archive.destroy();
   }
 }
 
 const measuredSchema = z.array(
-  z.object({ path: z.string(), kind: z.enum(['file', 'folder']), bytes: z.number() }),
+  z.object({
+    path: z.string(),
+    kind: z.enum(['file', 'folder']),
+    bytes: z.number(),
+    text: z.string().optional(),
+  }),
 );
 
 async function put(

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { findLeftOut } from '../archive/plan-archive.ts';
 import { toWords } from '../ending-words.ts';
 import type { FileCaps } from '../file-caps.ts';
 import {
@@ -128,7 +127,7 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
       Readable.from(archiveNow(folders.map(toNormalPath), keepBytes, onLeftOut)),
 
     async restore(archive) {
-      return findLeftOut(await withFiles((used) => restoreInto(used, archive, options)));
+      return withFiles((used) => restoreInto(used, archive, options));
     },
 
     async close() {

@@ -80,8 +80,9 @@ def names(request):
 
 
 def measure(request):
-    """What lies in the folders: files that can be read and folders. No links, no pipes, no sockets."""
-    found = []
+    """What lies in the folders: files that can be read and folders. No links, no pipes, no sockets. With it the text
+    of what may be a note: a small file with the end of a note's name."""
+    found, note = [], request['note']
     for top in request['folders']:
         if os.path.islink(top):
             continue
@@ -91,7 +92,11 @@ def measure(request):
                 path = f'{folder}/{name}'
                 status = os.lstat(path)
                 if stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK):
-                    found.append({'path': path, 'kind': 'file', 'bytes': status.st_size})
+                    entry = {'path': path, 'kind': 'file', 'bytes': status.st_size}
+                    if name.endswith(note['end']) and status.st_size <= note['maxBytes']:
+                        with open(path, encoding='utf-8', errors='replace', newline='') as file:
+                            entry['text'] = file.read()
+                    found.append(entry)
     stdout.write(json.dumps(found).encode())
     return {}
 

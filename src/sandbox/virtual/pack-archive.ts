@@ -1,6 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { NOTE } from '../archive/left-out.ts';
 import type { MeasuredEntry, PlannedEntry } from '../archive/plan-archive.ts';
 import type { FileMap } from './file-entry.ts';
 import { toSandboxPath } from './sandbox-path.ts';
@@ -8,10 +9,13 @@ import { toSandboxPath } from './sandbox-path.ts';
 /** What lies in the folders. Links stay out: an archive with links is refused when it comes back. */
 export function measureFiles(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
   const roots = folders.map(toSandboxPath);
-  return [...files.keys()].sort().flatMap((path) => {
+  return [...files.keys()].sort().flatMap((path): MeasuredEntry[] => {
     const entry = files.get(path);
     if (!entry || entry.kind === 'link' || !roots.some((root) => isWithin(path, root))) return [];
-    return [{ path, kind: entry.kind, bytes: entry.kind === 'file' ? entry.bytes.byteLength : 0 }];
+    if (entry.kind === 'folder') return [{ path, kind: entry.kind, bytes: 0 }];
+    const bytes = entry.bytes.byteLength;
+    const mayBeNote = path.endsWith(NOTE.end) && bytes <= NOTE.maxBytes;
+    return [{ path, kind: entry.kind, bytes, ...(mayBeNote && { text: String(Buffer.from(entry.bytes)) }) }];
   });
 }
 

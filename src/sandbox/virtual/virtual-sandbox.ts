@@ -1,4 +1,4 @@
-import { findLeftOut, planArchive } from '../archive/plan-archive.ts';
+import { planArchive } from '../archive/plan-archive.ts';
 import { toWords } from '../ending-words.ts';
 import { type FileCaps, tooManyBytes } from '../file-caps.ts';
 import {
@@ -108,9 +108,9 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
 
     async restore(archive) {
       assertOpen();
-      const changes = await unpackArchive(archive, caps);
+      const { changes, leftOut } = await unpackArchive(archive, caps);
       tree.apply(changes);
-      return findLeftOut(changes.map(({ path }) => path));
+      return leftOut;
     },
 
     async close() {

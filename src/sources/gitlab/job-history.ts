@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type CiLists, createCiLists } from './ci-lists.ts';
 import { findJobsByName, type NamedJobs } from './jobs-by-name.ts';
 import { listRelatedPipelines, type Related, type RelatedPipeline } from './related-pipelines.ts';
 import { defineTool, type Scope } from './scope.ts';
@@ -25,8 +26,9 @@ export function createGetJobHistory(scope: Scope) {
         ),
     }),
     async read({ job_id, pipelines: maxOfEach = DEFAULT_PIPELINES }, signal) {
-      const related = await listRelatedPipelines(scope, { jobId: job_id, maxOfEach }, signal);
-      const found = await findInAll(scope, related, signal);
+      const lists = createCiLists(scope);
+      const related = await listRelatedPipelines(scope, { jobId: job_id, maxOfEach, lists }, signal);
+      const found = await findInAll(lists, related, signal);
       return { kind: 'json', value: toAnswer(related, found) };
     },
   });
@@ -34,12 +36,12 @@ export function createGetJobHistory(scope: Scope) {
 
 type Found = NamedJobs & { pipeline: RelatedPipeline };
 
-async function findInAll(scope: Scope, { job, pipelines }: Related, signal: AbortSignal): Promise<Found[]> {
+async function findInAll(lists: CiLists, { job, pipelines }: Related, signal: AbortSignal): Promise<Found[]> {
   const found: Found[] = [];
   for (let at = 0; at < pipelines.length; at += AT_ONCE) {
     const batch = pipelines.slice(at, at + AT_ONCE).map(async (pipeline) => {
       const wanted = { pipelineId: pipeline.id, name: job.name };
-      return { ...(await findJobsByName(scope, wanted, signal)), pipeline };
+      return { ...(await findJobsByName(lists, wanted, signal)), pipeline };
     });
     found.push(...(await Promise.all(batch)));
   }

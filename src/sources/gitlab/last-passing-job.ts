@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
+import { type CiLists, createCiLists } from './ci-lists.ts';
 import { findJobsByName } from './jobs-by-name.ts';
 import { openJobLog } from './open-job-log.ts';
 import { type JobInQuestion, listRelatedPipelines, type RelatedPipeline } from './related-pipelines.ts';
@@ -55,14 +56,14 @@ export async function findLastPassingJob(
   scope: Scope,
   jobId: number,
   signal: AbortSignal,
-  maxOfEach = MAX_OF_EACH,
+  { maxOfEach = MAX_OF_EACH, lists = createCiLists(scope) }: { maxOfEach?: number; lists?: CiLists } = {},
 ): Promise<PassingSearch> {
-  const related = await listRelatedPipelines(scope, { jobId, maxOfEach }, signal);
+  const related = await listRelatedPipelines(scope, { jobId, maxOfEach, lists }, signal);
   const { job: failed, targetBranch, pipelines } = related;
   let { isWhole } = related;
   for (const [index, pipeline] of pipelines.entries()) {
     const wanted = { pipelineId: pipeline.id, name: failed.name, status: 'success' } as const;
-    const found = await findJobsByName(scope, wanted, signal);
+    const found = await findJobsByName(lists, wanted, signal);
     isWhole &&= found.isWhole;
     const [newest] = found.tries.filter(({ id }) => id !== failed.id);
     if (!newest) continue;

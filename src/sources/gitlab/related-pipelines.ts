@@ -1,10 +1,9 @@
 // Where else a job has run: in earlier pipelines of the merge request, and on the branch it goes to.
 import { z } from 'zod';
+import type { CiLists, WirePipeline } from './ci-lists.ts';
 import { wireJob } from './job-tries.ts';
-import { readTargetBranch } from './mr-details.ts';
-import { wirePipeline } from './pipelines.ts';
 import type { Scope } from './scope.ts';
-import { fromWire, fromWireList } from './wire.ts';
+import { fromWire } from './wire.ts';
 
 /** The job that is compared with others. */
 export interface JobInQuestion {
@@ -33,16 +32,16 @@ export interface Related {
 /** At most `maxOfEach` pipelines of the merge request, none younger than the job's own, and of the target branch. */
 export async function listRelatedPipelines(
   scope: Scope,
-  { jobId, maxOfEach }: { jobId: number; maxOfEach: number },
+  { jobId, maxOfEach, lists }: { jobId: number; maxOfEach: number; lists: CiLists },
   signal: AbortSignal,
 ): Promise<Related> {
   const [wire, targetBranch] = await Promise.all([
     readWireJob(scope, jobId, signal),
-    readTargetBranch(scope, signal),
+    lists.readTargetBranch('of the merge request', signal),
   ]);
   const [ofMergeRequest, ofTarget] = await Promise.all([
-    listBeside(scope, wire, signal),
-    listByRef(scope, { ref: targetBranch, isChild: isChild(wire) }, signal),
+    listBeside(scope, wire, { lists, signal }),
+    lists.listPipelines({ ref: targetBranch, isChild: isChild(wire) }, signal),
   ]);
   const earlier = ofMergeRequest.filter(({ id }) => id <= wire.pipeline.id);
   const groups = [pick(ofTarget, 'target_branch'), pick(earlier, 'merge_request')];
@@ -57,34 +56,22 @@ export async function listRelatedPipelines(
 }
 
 /** Child pipelines are in no list of the merge request's; they have the ref of the pipeline that started them. */
-async function listBeside({ client, projectId, mrIid }: Scope, job: WireJob, signal: AbortSignal) {
+async function listBeside(
+  { projectId }: Scope,
+  job: WireJob,
+  { lists, signal }: { lists: CiLists; signal: AbortSignal },
+) {
   const { id, ref } = job.pipeline;
-  if (isChild(job) && ref) return listByRef({ client, projectId, mrIid }, { ref, isChild: true }, signal);
-  const { api } = client.withSignal(signal);
-  const answer = await api.MergeRequests.allPipelines(projectId, mrIid, FIRST_PAGE);
-  const found = fromWireList(wirePipeline, 'the pipelines', answer);
+  if (isChild(job) && ref) return lists.listPipelines({ ref, isChild: true }, signal);
+  const found = await lists.listPipelines('of the merge request', signal);
   // A fork's pipelines are in the fork.
   return found.filter((one) => one.id === id || (one.project_id ?? projectId) === projectId);
-}
-
-async function listByRef(
-  { client, projectId }: Scope,
-  { ref, isChild }: { ref: string; isChild: boolean },
-  signal: AbortSignal,
-) {
-  const { api } = client.withSignal(signal);
-  // GitLab leaves child pipelines out unless they are asked for.
-  const options = { ...FIRST_PAGE, ref, ...(isChild && { source: 'parent_pipeline' }) };
-  const answer = await api.Pipelines.all(projectId, options);
-  return fromWireList(wirePipeline, `the pipelines of ${ref}`, answer);
 }
 
 async function readWireJob({ client, projectId }: Scope, jobId: number, signal: AbortSignal) {
   const answer = await client.withSignal(signal).api.Jobs.show(projectId, jobId);
   return fromWire(wireJobInPipeline, `job ${jobId}`, answer);
 }
-
-const FIRST_PAGE = { perPage: 100, maxPages: 1 } as const;
 
 const wireJobInPipeline = wireJob.extend({
   pipeline: z.object({
@@ -102,10 +89,7 @@ function isChild({ pipeline }: WireJob): boolean {
 }
 
 /** Those in which something has run, newest first. */
-function pick(
-  pipelines: readonly z.infer<typeof wirePipeline>[],
-  on: RelatedPipeline['on'],
-): RelatedPipeline[] {
+function pick(pipelines: readonly WirePipeline[], on: RelatedPipeline['on']): RelatedPipeline[] {
   return pipelines
     .filter(({ source, status }) => source !== 'external' && status !== 'skipped')
     .toSorted((a, b) => b.id - a.id)

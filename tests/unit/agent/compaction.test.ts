@@ -83,6 +83,26 @@ describe('a long conversation', () => {
     expect([...files.keys()].filter((name) => name.includes('look'))).toEqual([]);
   });
 
+  test('keeps no second copy of a batch whose results are all in files, but one of a batch with an error', async () => {
+    const preview = 'log line '.repeat(400);
+    const runBatches = async (toOther: (at: unknown) => Record<string, unknown>) => {
+      const { options, files } = arrange();
+      const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({
+        results: [{ saved_to: `/tmp/data/${at}.log`, bytes: 9, evidence: preview }, toOther(at)],
+      }));
+      const compaction = createCompaction(options);
+      const { messages } = await run(investigate(12), { ...long(), toolbox, compaction });
+      return { pruned: messages[2]?.content, files };
+    };
+
+    const whole = await runBatches((at) => ({ saved_to: `/tmp/data/${at}.json`, shape: '{}' }));
+    const partial = await runBatches((at) => ({ error: `job ${at} has no log` }));
+
+    expect(whole.pruned).toContain('"saved_to":["/tmp/data/0.log","/tmp/data/0.json"]');
+    expect([...whole.files.keys()].filter((name) => name.includes('look'))).toEqual([]);
+    expect([...partial.files.values()].some((text) => text.includes('job 0 has no log'))).toBe(true);
+  });
+
   test('keeps all of a result of which only a part is in a file, and a result for which there is no room', async () => {
     const { options, files } = arrange();
     const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({

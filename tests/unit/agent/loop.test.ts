@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import type { Message } from '../../../src/agent/messages.ts';
@@ -185,7 +186,7 @@ describe('the budget', () => {
     const calls = ['now', 'never'].map((at) => ({ name: 'look', arguments: { at } }));
     const { result, requests, saved } = await run([{ calls }, { text: 'So far.' }], {
       toolbox,
-      maxDurationMs: 500,
+      maxDurationMs: 1_000,
     });
     expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, true]);
     expect(saved[0]?.slice(2)).toMatchObject([
@@ -193,6 +194,15 @@ describe('the budget', () => {
       { content: expect.stringContaining('the time for this run is over'), isError: true },
     ]);
     expect(result).toMatchObject({ text: 'So far.', ending: 'time', iterations: 2 });
+  });
+
+  test('of time lets a tool say what it has done so far', async () => {
+    const { toolbox } = scriptedTools(async (_call, signal) => {
+      await once(signal, 'abort');
+      return { results: ['the half of it'] };
+    });
+    const { saved } = await run([{ calls: [look] }, { text: 'So far.' }], { toolbox, maxDurationMs: 1_000 });
+    expect(saved[0]?.at(-1)).toMatchObject({ content: '{"results":["the half of it"]}', isError: false });
   });
 
   test('of time gives up a model that does not answer and asks once more; then it ends with what there is', async () => {

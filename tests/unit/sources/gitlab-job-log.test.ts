@@ -125,6 +125,55 @@ test('a log that arrives only by half is an error and no file', async () => {
   expect(scene.sandbox.files.size).toBe(0);
 });
 
+test('what is the same for all jobs is asked once for many logs, and not at all for small ones', async () => {
+  const scene = await createSourceScene();
+  const names = Array.from({ length: 10 }, (_, at) => `unit ${at}`);
+  const run = (status: 'success' | 'failed', trace: string) => {
+    const jobs = names.map((name) => ({ name, status, trace }));
+    return scene.gitlab.jobs(scene.gitlab.addPipeline({ mergeRequest: scene.mr, jobs }).id);
+  };
+  const fetchAll = async (trace: string) => {
+    run('success', trace);
+    const requests = run('failed', trace).map(({ id }) => ({
+      tool: 'gitlab_get_job_log',
+      args: { job_id: id },
+    }));
+    const before = scene.gitlab.requests.length;
+    const { result } = await scene.call('fetch_batch_to_sandbox', { requests });
+    return { result, asked: scene.gitlab.requests.slice(before).map(({ path }) => path) };
+  };
+
+  const small = await fetchAll('1 test failed\n');
+  const large = await fetchAll('1 test failed\n'.repeat(1_000));
+
+  expect(small.asked).toHaveLength(names.length);
+  expect(JSON.stringify(large.result).match(/compared with job/g)).toHaveLength(names.length);
+  // For each its own log, the job, and the log of the one that passed.
+  const own = 3 * names.length;
+  expect(large.asked.length).toBeLessThanOrEqual(own + 5);
+});
+
+test('that a list could not be read is not remembered', async () => {
+  const scene = await createSourceScene();
+  const run = (status: 'success' | 'failed') => {
+    const jobs = [{ name: 'unit', status, trace: 'failed\n'.repeat(1_000) }];
+    return scene.gitlab.jobs(scene.gitlab.addPipeline({ mergeRequest: scene.mr, jobs }).id)[0]?.id ?? 0;
+  };
+  const passed = run('success');
+  const args = { tool: 'gitlab_get_job_log', args: { job_id: run('failed') } };
+  const fault = scene.gitlab.fail({
+    match: { path: `/merge_requests/${scene.mr.iid}/pipelines` },
+    with: { status: 500 },
+  });
+
+  const first = await scene.call('fetch_to_sandbox', args);
+  fault.lift();
+  const second = await scene.call('fetch_to_sandbox', args);
+
+  expect(first.result.evidence).not.toContain('compared with');
+  expect(second.result.evidence).toContain(`compared with job ${passed}`);
+});
+
 async function createJob(trace: string | Buffer) {
   const scene = await createSourceScene();
   const pipeline = scene.gitlab.addPipeline({

@@ -27,7 +27,8 @@ describe.each(FORMS)('as %s', (_, toForm) => {
     ['elf', Buffer.from('7f454c460201010000', 'hex')],
     ['pdf', Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')],
     ['sqlite', Buffer.from('SQLite format 3\0\x10\0')],
-    ['unknown kind', Buffer.from('with a \0')],
+    ['unknown kind', Buffer.from('more \0\0\0\0\0 than text\0\0\0\0\0\0')],
+    ['unknown kind', Buffer.from('UTF-16', 'utf16le')],
     ['unknown kind', ALL_BYTES_BUT_NUL],
   ])('%s is known', (name, bytes) => {
     expect(findBinaryKind(toForm(bytes))?.name).toBe(name);
@@ -43,6 +44,14 @@ describe.each(FORMS)('as %s', (_, toForm) => {
   ])('a text with %s is a text', (_what, bytes) => {
     expect(findBinaryKind(toForm(bytes))).toBeNull();
   });
+});
+
+test('a NUL among text makes a stream binary, but not what a command prints', () => {
+  const names = './a\0./b c\0./größe.txt\0';
+
+  expect(findBinaryKind(Buffer.from(names))?.name).toBe('unknown kind');
+  expect(findBinaryKind(names)).toBeNull();
+  expect(findBinaryKind('a\0b c')).toBeNull();
 });
 
 test('no text that a person can read is binary', () => {

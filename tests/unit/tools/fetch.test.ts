@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { TimeUpError } from '../../../src/agent/clock.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { SandboxFullError } from '../../../src/sandbox/sandbox.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
@@ -260,6 +261,30 @@ test('an aborted batch throws the reason and starts nothing more', async () => {
 
   await expect(running).rejects.toBe(reason);
   expect(started).toBe(7);
+});
+
+test('a batch whose time is up answers with what is done', async () => {
+  const controller = new AbortController();
+  const log = fakeTool('farm_log', z.strictObject({ id: z.int() }), async ({ id }, signal) => {
+    if (id === 0) return json('done');
+    controller.abort(new TimeUpError('the time for this run is over'));
+    return text(Readable.from(untilAborted(signal)));
+  });
+  const sources = [createFakeSource('farm', [log])];
+  const toolbox = createToolbox({
+    sandbox: createMemorySandbox(),
+    sources,
+    limits: { maxParallelFetches: 1 },
+  });
+
+  const requests = [0, 1, 2].map((id) => ({ tool: 'farm_log', args: { id } }));
+  const { result } = await call(toolbox, 'fetch_batch_to_sandbox', { requests }, controller.signal);
+
+  expect(result.results).toEqual([
+    { saved_to: '/tmp/data/farm_log-0.json', bytes: 7, shape: '"done"' },
+    { error: expect.stringContaining('the time for this run is over') },
+    { error: expect.stringContaining('the time for this run is over') },
+  ]);
 });
 
 test('a stream that the sandbox does not take is let go', async () => {

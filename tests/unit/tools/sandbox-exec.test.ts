@@ -127,6 +127,24 @@ test.each(['stdout', 'stderr'])(
   },
 );
 
+test('names that are separated by NULs are shown, with a sign for each NUL', async () => {
+  const toolbox = createToolbox({ sandbox: await virtualSandbox(), sources: [] });
+
+  const { result } = await call(toolbox, 'sandbox_exec', { command: "printf 'a.log\\0b c.log\\0'" });
+
+  expect(result.stdout).toBe('[␀ stands for each NUL that was printed]\na.log␀b c.log␀');
+});
+
+test('of many such names the file has the same signs', async () => {
+  const stdout = Array.from({ length: 2_000 }, (_, at) => `name ${at}\0`).join('');
+  const sandbox = createMemorySandbox({ stdout });
+
+  const { result } = await call(createToolbox({ sandbox, sources: [] }), 'sandbox_exec', { command: 'x' });
+
+  expect(result.stdout).toMatch(/^\[␀ stands for each NUL that was printed\]\nname 0␀.*name 1999␀$/s);
+  expect(String(sandbox.files.get('/tmp/_out/0.txt'))).toBe(stdout.replaceAll('\0', '␀'));
+});
+
 test('a full sandbox loses the middle of the output, not the whole of it', async () => {
   const sandbox = createMemorySandbox(
     { exitCode: 1, stdout: `first\n${'x'.repeat(9000)}\nlast` },
