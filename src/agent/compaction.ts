@@ -1,5 +1,5 @@
 // Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
-import { estimateTokens, mostTokens, safeBytesPerToken, USUAL_BYTES_PER_TOKEN } from './estimate.ts';
+import { likelyTokens, mostTokens, safeBytesPerToken } from './estimate.ts';
 import { bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
@@ -42,7 +42,8 @@ export function createCompaction(options: CompactionOptions): Compaction {
       (sizeOf(request) >= threshold || mostTokens(request, countedBy(request)) > contextLimit),
     async compact(messages, request, run, maxTokens = threshold) {
       const goal = Math.min(threshold, maxTokens);
-      const bytesPerToken = densityOf(request);
+      // As a model counted it, if one has: its tokens may be longer or shorter than we think.
+      const bytesPerToken = safeBytesPerToken(request, countedBy(request));
       const toTokens = (all: readonly Message[]): number => frameBytes(request, all) / bytesPerToken;
       const tokensBefore = Math.ceil(toTokens(messages));
       const notesFile = await options.keepFile('notes.md', toNotes(messages));
@@ -138,15 +139,7 @@ function isSummary([first]: Group): boolean {
 }
 
 function sizeOf(request: ModelRequest): number {
-  return estimateTokens(request, { model: countedBy(request), bytesPerToken: USUAL_BYTES_PER_TOKEN });
-}
-
-/** As a model counted it, if one has: its tokens may be longer or shorter than we think. */
-function densityOf(request: ModelRequest): number {
-  const model = countedBy(request);
-  return model === ''
-    ? frameBytes(request, request.messages) / sizeOf(request)
-    : safeBytesPerToken(request, model);
+  return likelyTokens(request, countedBy(request));
 }
 
 /** Whoever asks next is the one that has counted last, or soon will; empty while nobody has. */

@@ -5,7 +5,7 @@ import type { ModelRequest } from './model.ts';
 /** Models count the same text differently. */
 const FOREIGN_FACTOR = 2;
 /** Of text that no model has counted yet. */
-export const USUAL_BYTES_PER_TOKEN = 4;
+const USUAL_BYTES_PER_TOKEN = 4;
 /** No text of ours has shorter tokens with the models we know. */
 const LEAST_BYTES_PER_TOKEN = 2;
 /** Some of it may be denser than the rest. */
@@ -39,14 +39,16 @@ export function estimateTokens(
   return Math.ceil(known + uncounted / bytesPerToken);
 }
 
-/**
- * The most that a request can come to: what has come since it was counted may be dense. Of a conversation that nobody
- * has counted, with a server that does not count, it is what is usual.
- */
-export function mostTokens(request: ModelRequest, model: string): number {
-  const counted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
-  const bytesPerToken = counted ? LEAST_BYTES_PER_TOKEN : USUAL_BYTES_PER_TOKEN;
+/** What a request will come to: as dense as is usual, unless nobody counts. */
+export function likelyTokens(request: ModelRequest, model: string): number {
+  const isCounted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
+  const bytesPerToken = isCounted ? USUAL_BYTES_PER_TOKEN : LEAST_BYTES_PER_TOKEN;
   return estimateTokens(request, { model, bytesPerToken });
+}
+
+/** The most that a request can come to: what nobody has counted may be dense. */
+export function mostTokens(request: ModelRequest, model: string): number {
+  return estimateTokens(request, { model, bytesPerToken: LEAST_BYTES_PER_TOKEN });
 }
 
 /** How many bytes surely have a token at most: as a model counted this conversation, if one has. */

@@ -1,7 +1,7 @@
 // What a run remembers from turn to turn, beside the conversation itself.
 import type { Limits, Used } from './budget.ts';
 import { type Clock, startClock } from './clock.ts';
-import { estimateTokens, USUAL_BYTES_PER_TOKEN } from './estimate.ts';
+import { likelyTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
@@ -93,7 +93,7 @@ function findLastText(messages: readonly Message[]): string {
 
 /** Of what would be sent now, in tokens. */
 export function sizeOf(run: Run): number {
-  return estimateTokens(run.request(), { model: run.model.name, bytesPerToken: USUAL_BYTES_PER_TOKEN });
+  return likelyTokens(run.request(), run.model.name);
 }
 
 function withDraft(messages: readonly Message[], draft: string): readonly Message[] {

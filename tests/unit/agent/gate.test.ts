@@ -70,7 +70,7 @@ describe('the judge', () => {
     }));
     const { result, requests, events } = await run(
       (index) => (index < 10 ? looked : { text: `answer ${index}` }),
-      { hooks: [createGate({ judge: judge.model })], maxIterations: 30 },
+      { hooks: [createGate({ judge: judge.model })], maxIterations: 30, contextLimit: 10_000 },
     );
     expect(result).toMatchObject({ text: 'answer 12', ending: 'answered' });
     expect(judge.requests).toHaveLength(2);

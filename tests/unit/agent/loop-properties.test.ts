@@ -69,12 +69,13 @@ test('whatever the model does, the loop ends within its caps, with a valid histo
   );
 });
 
-test('no request is larger than the context limit, however its model counts', async () => {
+test('no request is larger than the context limit, however its model counts, and if it does not tell', async () => {
   const counting = fc.record({
     ...behaviourParts,
     contextLimit: fc.integer({ min: 4_000, max: 20_000 }),
     bytesPerToken: fc.constantFrom(2, 3, 4),
     sideText: fc.constantFrom('', SUMMARY_HEADINGS.join('\n')),
+    tellsUsage: fc.boolean(),
   });
   await fc.assert(
     fc.asyncProperty(counting, async (given) => {
@@ -90,7 +91,8 @@ test('no request is larger than the context limit, however its model counts', as
           sizes.push(tokens);
           const { message, ...rest } = await model.generate(request);
           const outputTokens = Math.ceil(sentBytes({ messages: [message] }) / given.bytesPerToken);
-          return { ...rest, message, usage: { ...NO_USAGE, inputTokens: tokens, outputTokens } };
+          const usage = given.tellsUsage ? { ...NO_USAGE, inputTokens: tokens, outputTokens } : NO_USAGE;
+          return { ...rest, message, usage };
         },
       };
       await perform(given, countingModel);

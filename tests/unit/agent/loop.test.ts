@@ -124,7 +124,7 @@ describe('the budget', () => {
   test('of turns warns at 80 % and ends with one turn without tools', async () => {
     const { result, requests, executed } = await run(
       (index) => (index < 9 ? { calls: [look] } : { text: 'All I know.' }),
-      { maxIterations: 10 },
+      { maxIterations: 10, contextLimit: 10_000 },
     );
     expect(result).toMatchObject({ text: 'All I know.', ending: 'iterations', iterations: 10 });
     expect(executed).toHaveLength(9);
@@ -416,7 +416,7 @@ describe('a conversation that is too long for the model', () => {
   test('is compacted and sent once more', async () => {
     const files: string[] = [];
     const compaction = createCompaction({
-      contextLimit: 8_000,
+      contextLimit: 16_000,
       ratio: 0.9,
       side: null,
       keepFile: async (name) => {
@@ -427,7 +427,7 @@ describe('a conversation that is too long for the model', () => {
     });
     const { result, requests, events } = await run([{ throws: TOO_LONG }, { text: 'It fits.' }], {
       messages: history(),
-      contextLimit: 8_000,
+      contextLimit: 16_000,
       compaction,
     });
     expect(result).toMatchObject({ text: 'It fits.', ending: 'answered', iterations: 1 });

@@ -319,7 +319,7 @@ async function run(
         on: ['failed-pipeline'],
         prompt: 'Find out.',
         maxIterations: 5,
-        contextLimit: 1_000,
+        contextLimit: 10_000,
         maxOutputTokens: 100,
         maxMinutes: 1,
         keep: [],
