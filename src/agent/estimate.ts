@@ -8,6 +8,7 @@ const FOREIGN_FACTOR = 2;
 const USUAL_BYTES_PER_TOKEN = 4;
 /** No text of ours has shorter tokens with the models we know. */
 const LEAST_BYTES_PER_TOKEN = 2;
+const FRAME_BYTES_PER_TOKEN = 3;
 /** Some of it may be denser than the rest. */
 const DENSITY_MARGIN = 0.9;
 
@@ -16,6 +17,8 @@ export interface EstimateOptions {
   model: string;
   /** 1 makes it an upper bound: no token has less than a byte. */
   bytesPerToken: number;
+  /** Of the system text and the tools, which are our own words; the same unless told. */
+  frameBytesPerToken?: number;
 }
 
 /** How large a request is: as a model counted it last, and what has come since by its bytes. */
@@ -26,29 +29,29 @@ export function estimateTokens(
     messages,
     transient = '',
   }: Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>,
-  { model, bytesPerToken }: EstimateOptions,
+  { model, bytesPerToken, frameBytesPerToken = bytesPerToken }: EstimateOptions,
 ): number {
   const at = messages.findLastIndex((message) => message.role === 'assistant' && message.size !== undefined);
   const last = messages[at];
   const size = last?.role === 'assistant' ? last.size : undefined;
   const known = size ? size.tokens * (size.model === model ? 1 : FOREIGN_FACTOR) : 0;
   const since = messages.slice(at + 1);
-  const uncounted = size
-    ? messagesBytes(since) + Buffer.byteLength(transient)
-    : requestBytes({ system, tools, messages, transient });
-  return Math.ceil(known + uncounted / bytesPerToken);
+  const uncounted = messagesBytes(since) + Buffer.byteLength(transient);
+  const frame = size ? 0 : frameBytes({ system, tools });
+  return Math.ceil(known + uncounted / bytesPerToken + frame / frameBytesPerToken);
 }
 
 /** What a request will come to: as dense as is usual, unless nobody counts. */
 export function likelyTokens(request: ModelRequest, model: string): number {
   const isCounted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
   const bytesPerToken = isCounted ? USUAL_BYTES_PER_TOKEN : LEAST_BYTES_PER_TOKEN;
-  return estimateTokens(request, { model, bytesPerToken });
+  return estimateTokens(request, { model, bytesPerToken, frameBytesPerToken: FRAME_BYTES_PER_TOKEN });
 }
 
 /** The most that a request can come to: what nobody has counted may be dense. */
 export function mostTokens(request: ModelRequest, model: string): number {
-  return estimateTokens(request, { model, bytesPerToken: LEAST_BYTES_PER_TOKEN });
+  const bytesPerToken = LEAST_BYTES_PER_TOKEN;
+  return estimateTokens(request, { model, bytesPerToken, frameBytesPerToken: FRAME_BYTES_PER_TOKEN });
 }
 
 /** How many bytes surely have a token at most: as a model counted this conversation, if one has. */
@@ -68,8 +71,11 @@ export function requestBytes({
   messages,
   transient = '',
 }: Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>): number {
-  const frame = Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
-  return frame + messagesBytes(messages) + Buffer.byteLength(transient);
+  return frameBytes({ system, tools }) + messagesBytes(messages) + Buffer.byteLength(transient);
+}
+
+function frameBytes({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number {
+  return Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
 }
 
 /** As JSON, for what providers put around it. */

@@ -23,7 +23,8 @@ const FACT = 'the-disk-of-runner-7-was-full';
 describe.each(PROVIDERS)('with %s', (provider) => {
   test('an investigation longer than the context is summed up on the way, and what was cut can still be asked for', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
-    const head = '---\non: [pipeline_failed]\ncontext_limit: 12000\ncompact_at: 0.6\n---';
+    const head =
+      '---\non: [pipeline_failed]\ncontext_limit: 12000\ncompact_at: 0.6\ntools: [sandbox_exec]\n---';
     writeFileSync(join(dir, 'patient.md'), `${head}\nFind out why.\n`);
     await arrange({ provider, config: { workflows: { dir, onFailedPipeline: 'patient' } } });
     failPipeline();
