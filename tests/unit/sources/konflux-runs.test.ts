@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type KubeObject, pipelineRun, taskRun } from '../../../src/demo/konflux/objects.ts';
 import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
@@ -311,6 +312,47 @@ test('task runs are found by reference when the label does not lead to them, and
     }),
   ]);
 });
+
+test('task runs that may not be read one by one are a gap, not absent', async () => {
+  const { ask } = await createSceneOfReferences(3, (response) =>
+    answerJson(response, { kind: 'Status', message: 'forbidden' }, { status: 403 }),
+  );
+
+  const { total, remarks } = await ask<Listed>('konflux_list_taskruns', { pipelinerun: 'run' });
+
+  expect(total).toBe(0);
+  expect(remarks).toEqual([
+    expect.stringMatching(/something may be missing: TaskRun t-0: cluster prod: GET .* 403.*\(and 2 more\)$/),
+  ]);
+});
+
+test('of too many references the first are looked up, and the answer says so', async () => {
+  const { ask } = await createSceneOfReferences(80, (response, name) =>
+    answerJson(response, taskRun({ name, pipelineRun: 'run', task: name })),
+  );
+
+  const { total, remarks } = await ask<Listed>('konflux_list_taskruns', { pipelinerun: 'run' });
+
+  expect(total).toBe(50);
+  expect(remarks).toEqual([
+    'PipelineRun run (80 references without a label, 50 looked up) has more than was read; these are only the first.',
+  ]);
+});
+
+/** A cluster with a run whose task runs no list leads to. */
+async function createSceneOfReferences(
+  count: number,
+  answerTaskRun: (response: ServerResponse, name: string) => void,
+) {
+  const childReferences = Array.from({ length: count }, (_, at) => ({ kind: 'TaskRun', name: `t-${at}` }));
+  const run = pipelineRun({ name: 'run', sha: SHA, status: { childReferences } });
+  const { url } = await startServer(({ path }, response) => {
+    if (path.endsWith('/pipelineruns/run')) return answerJson(response, run);
+    if (path.endsWith('/taskruns')) return answerJson(response, { items: [] });
+    return answerTaskRun(response, path.split('/').at(-1) ?? '');
+  });
+  return createKonfluxScene({ cluster: { login: { kind: 'token', url, token: 'secret' } } });
+}
 
 test('a run that is gone from the cluster is read from the archive, then from Tekton Results', async () => {
   const { archive, results, ask, call } = await createKonfluxScene();
