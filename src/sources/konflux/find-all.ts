@@ -31,7 +31,7 @@ export async function findAll<T extends KubeObject>(
   const failures = answers.flatMap(({ failure }) => failure ?? []);
   if (failures.length === answers.length) throw toError(failures);
   const all = answers.flatMap(({ place, store, values }) => values.map((value) => ({ value, place, store })));
-  const merged = uniqueByUid(all).filter(({ value }) => isOfProject(value.metadata, scope.project) !== false);
+  const merged = uniqueByUid(all).filter(({ value }) => isOfProject(value.metadata, scope) !== false);
   const current = new Set(
     answers.filter(({ store, failure }) => store.kind === 'cluster' && !failure).map(({ place }) => place),
   );

@@ -37,18 +37,18 @@ export interface KubeObject {
 
 /** The first that has it. Throws NotFoundError when all say that it is not there. */
 export async function findOne<T extends KubeObject>(
-  { places, project }: Scope,
+  scope: Scope,
   { resource, schema }: Wanted<T>,
   name: string,
   signal: AbortSignal,
 ): Promise<Found<T> & { gaps: string[] }> {
   const failures: Failure[] = [];
-  for (const place of places) {
+  for (const place of scope.places) {
     for (const store of place.stores.filter((one) => one.keeps(resource))) {
       try {
         const answer = await store.get(resource, name, signal);
         const value = checkWire(schema, answer, { who: store.name, what: `${resource.kind} ${name}` });
-        if (isOfProject(value.metadata, project) === false)
+        if (isOfProject(value.metadata, scope) === false)
           throw new PermanentError(`${resource.kind} ${name} belongs to another project`);
         return { value, place, store, gaps: toGaps(failures) };
       } catch (error) {
@@ -58,7 +58,7 @@ export async function findOne<T extends KubeObject>(
     }
   }
   if (failures.length > 0) throw toError(failures);
-  const asked = places.flatMap(({ stores }) => stores.map((store) => store.name)).join(', ');
+  const asked = scope.places.flatMap(({ stores }) => stores.map((store) => store.name)).join(', ');
   throw new NotFoundError(`There is no ${resource.kind} ${name} (asked: ${asked})`);
 }
 

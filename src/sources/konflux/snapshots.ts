@@ -20,7 +20,7 @@ export function createListSnapshots(scope: Scope) {
       const finding = await findAll(scope, SNAPSHOTS, labels, signal);
       // Every project of the namespace may have a merge request of that number.
       const own = finding.found.filter(
-        ({ value }) => of === 'commit' || isOfProject(value.metadata, scope.project) === true,
+        ({ value }) => of === 'commit' || isOfProject(value.metadata, scope) === true,
       );
       const snapshots = own.map(fromSnapshot).toSorted((a, b) => b.created.localeCompare(a.created));
       return {

@@ -197,6 +197,26 @@ test('runs of the merge request are those of its own project, by any mark they c
   ]);
 });
 
+test.each([
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app', true],
+  ['https://gitlab.example.com', 'https://GitLab.example.com/Group/sub/app.git', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app.git/', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app/', true],
+  ['https://example.com/gitlab/', 'https://example.com/gitlab/group/sub/app', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/other/group/sub/app', false],
+  ['https://gitlab.example.com', 'https://github.com/group/sub/app', false],
+  ['https://example.com/gitlab', 'https://example.com/group/sub/app', false],
+])('for a project on %s a run of %s is its own: %s', async (gitlabUrl, repoUrl, isOwn) => {
+  const { cluster, ask, call } = await createKonfluxScene({ gitlabUrl });
+  const annotations = { 'pipelinesascode.tekton.dev/repo-url': repoUrl };
+  cluster.add(pipelineRun({ name: 'run', sha: SHA, annotations }));
+
+  const { total } = await ask<Listed>('konflux_list_pipelineruns');
+  const { isError } = await call('konflux_get_pipelinerun', { pipelinerun: 'run' });
+
+  expect({ total, isError }).toEqual({ total: isOwn ? 1 : 0, isError: !isOwn });
+});
+
 test("another project's run can not be read by its name, nor anything outside the namespace", async () => {
   const { cluster, call } = await createKonfluxScene();
   const annotations = { 'pipelinesascode.tekton.dev/target-project-id': '43' };
