@@ -57,7 +57,7 @@ const wireSnapshot = z.object({
 
 type Snapshot = z.infer<typeof wireSnapshot>;
 
-const SNAPSHOTS: Wanted<Snapshot> = { resource: RESOURCES.snapshots, schema: wireSnapshot };
+export const SNAPSHOTS: Wanted<Snapshot> = { resource: RESOURCES.snapshots, schema: wireSnapshot };
 
 function fromSnapshot({ value: { metadata, spec, status }, store }: Found<Snapshot>) {
   return {

@@ -25,6 +25,7 @@ const CALLS: [string, Record<string, unknown>][] = [
 const OBJECTS = [
   pipelineRun({ name: 'cart-1', sha: SHA }),
   taskRun({ name: 'cart-ec', pipelineRun: 'cart-1', task: 'verify-conforma', steps: [{ name: 'assert' }] }),
+  { apiVersion: 'appstudio.redhat.com/v1alpha1', kind: 'Snapshot', metadata: { name: 'shop-1' } },
 ];
 
 test('there is a call for every tool', async () => {
