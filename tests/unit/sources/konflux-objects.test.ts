@@ -104,7 +104,7 @@ test('task runs show steps with exit codes and reasons, results, and what failed
   ]);
 });
 
-test('a pod that never started is told by its containers and the events about it', async () => {
+test('a pod that never started is told by its containers and the events about it, an odd one aside', async () => {
   const { cluster, ask } = await createKonfluxScene();
   const event = (name: string, of: string, reason: string): KubeObject => ({
     apiVersion: 'v1',
@@ -133,6 +133,7 @@ test('a pod that never started is told by its containers and the events about it
     },
     event('e1', 'stuck-pod', 'FailedScheduling'),
     event('e2', 'other-pod', 'BackOff'),
+    { ...event('e3', 'stuck-pod', 'Odd'), count: '3' },
   );
 
   const answer = await ask('konflux_get_pod_events', { taskrun: 'stuck' });
@@ -144,6 +145,7 @@ test('a pod that never started is told by its containers and the events about it
     events: [
       { reason: 'FailedScheduling', message: expect.stringContaining('insufficient memory'), count: 4 },
     ],
+    remarks: [expect.stringMatching(/^1 left out: cluster prod's answer about an event .* count/)],
   });
 });
 

@@ -128,6 +128,20 @@ test('one odd object does not hide the others, and is told', async () => {
   ]);
 });
 
+test('a record of Tekton Results that can not be decoded does not hide the others', async () => {
+  const good = Buffer.from(JSON.stringify(pipelineRun({ name: 'good', sha: SHA }))).toString('base64');
+  const records = [{ data: { value: '%%%' } }, { data: null }, { data: { value: good } }];
+  const { url } = await startServer((_, response) => answerJson(response, { records }));
+  const { ask } = await createKonfluxScene({ cluster: { tektonResultsUrl: url } });
+
+  const { pipelineruns, remarks } = await ask<Listed>('konflux_list_pipelineruns');
+
+  expect(pipelineruns).toMatchObject([{ pipelinerun: 'good' }]);
+  expect(remarks).toEqual([
+    expect.stringMatching(/left out: Tekton Results of prod's answer about one of the pipelineruns/),
+  ]);
+});
+
 test('all pages are read, of the cluster and of the archives', async () => {
   const { cluster, archive, results, ask } = await createKonfluxScene();
   const runs = (from: string, count: number): KubeObject[] =>
