@@ -1,6 +1,6 @@
 import { NotFoundError } from '../../errors.ts';
 import { messageOf } from './failures.ts';
-import { type Finding, type Found, findOne } from './find.ts';
+import { type Finding, type Found, type FoundOne, findOne } from './find.ts';
 import { findAll } from './find-all.ts';
 import { KEYS } from './labels.ts';
 import type { Scope } from './scope.ts';
@@ -24,7 +24,8 @@ export async function findTaskRuns(
   const single = await Promise.all(
     missing.slice(0, MAX_SINGLE).map((child) => findSingle(scope, child, signal)),
   );
-  const found = [...finding.found, ...single.flatMap((one) => one.found)];
+  const referred = single.flatMap((one) => one.found);
+  const found = [...finding.found, ...referred.filter(({ isGhost }) => !isGhost)];
   const names = new Set(found.map(({ value }) => value.metadata.name));
   const [failure, ...others] = single.flatMap((one) => one.failure ?? []);
   const gap = others.length > 0 ? `${failure} (and ${others.length} more)` : failure;
@@ -33,12 +34,13 @@ export async function findTaskRuns(
     ...finding,
     found: [...found, ...embeddedIn(run).filter((one) => !names.has(nameOf(one)))],
     gaps: [...finding.gaps, ...(gap === undefined ? [] : [gap])],
+    ghosts: finding.ghosts + referred.filter(({ isGhost }) => isGhost).length,
     cut: [...finding.cut, ...(missing.length > MAX_SINGLE ? [cut] : [])],
   };
 }
 
 interface Single {
-  found: Found<TaskRun>[];
+  found: FoundOne<TaskRun>[];
   failure?: string;
 }
 

@@ -4,7 +4,7 @@ import { defineTool } from '../define-tool.ts';
 import { checkEach } from './check-each.ts';
 import { toConditions } from './condition.ts';
 import { messageOf } from './failures.ts';
-import { type Found, findOne } from './find.ts';
+import { type Found, findOne, GHOST } from './find.ts';
 import { objectName } from './names.ts';
 import { type ContainerStatuses, findPod, type Pod } from './pod.ts';
 import type { Scope } from './scope.ts';
@@ -26,6 +26,7 @@ export function createGetPodEvents(scope: Scope) {
       const [found, events] = await Promise.all([findPod(run, signal), readEvents(run, name, signal)]);
       const pod = found.pod ? { ...fromPod(found.pod), found_in: found.foundIn } : { phase: 'gone' };
       const gaps = [...(found.pod ? [] : found.said), ...events.gaps];
+      const remarks = [...(run.isGhost ? [GHOST] : []), ...gaps];
       return {
         kind: 'json',
         value: {
@@ -33,7 +34,7 @@ export function createGetPodEvents(scope: Scope) {
           pod_name: name,
           ...pod,
           ...events.value,
-          ...(gaps.length > 0 && { remarks: gaps }),
+          ...(remarks.length > 0 && { remarks }),
         },
         gaps,
       };

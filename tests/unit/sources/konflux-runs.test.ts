@@ -101,6 +101,29 @@ test('with the cluster away, what the archive saw running is not called a ghost'
   expect(remarks?.[0]).toMatch(/^Not reached, so something may be missing: cluster prod: GET .* 503/);
 });
 
+test('a run asked for by name that only the archive has, still running, is shown and called a ghost', async () => {
+  const { archive, cluster, ask } = await createKonfluxScene();
+  const childReferences = [{ kind: 'TaskRun', name: 'stale' }];
+  const status = { childReferences };
+  archive.add(
+    pipelineRun({ name: 'ghost', sha: SHA, condition: RUNNING, finished: null, status }),
+    taskRun({ name: 'stale', pipelineRun: 'unlabelled', task: 'build', condition: RUNNING, finished: null }),
+  );
+
+  const gone = await ask<Listed>('konflux_get_pipelinerun', { pipelinerun: 'ghost' });
+  const pod = await ask<Listed>('konflux_get_pod_events', { taskrun: 'stale' });
+  cluster.fail({ with: { status: 503 } });
+  const perhaps = await ask<Listed>('konflux_get_pipelinerun', { pipelinerun: 'ghost' });
+
+  expect(gone).toMatchObject({ state: 'Running', found_in: 'KubeArchive of prod' });
+  expect(gone.remarks).toEqual([
+    expect.stringContaining('gone from the cluster: it is not running any more'),
+    expect.stringContaining('1 more in the archive never finished there'),
+  ]);
+  expect(pod.remarks?.[0]).toContain('it is not running any more');
+  expect(perhaps.remarks?.join()).not.toContain('not running any more');
+});
+
 test('an empty archive answers null for its items, and nothing at all is explained', async () => {
   const { archive, ask } = await createKonfluxScene();
 
