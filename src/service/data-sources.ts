@@ -37,11 +37,11 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
         const namespace = matchProject(namespaces, project);
         return namespace === null ? [] : [{ cluster, namespace }];
       });
-      const { sha } = mr;
+      const pinned = { project, gitlabUrl: config.gitlab.url, mrIid: mr.iid, sha: mr.sha };
       return [
         createGitlabSource(reader, toScope(config, mr)),
-        ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, { project, mrIid: mr.iid, sha })] : []),
-        ...(farm ? [createTestingFarmSource(farm, { sha })] : []),
+        ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, pinned)] : []),
+        ...(farm ? [createTestingFarmSource(farm, { sha: mr.sha })] : []),
         ...mcp.sources,
       ];
     },

@@ -67,7 +67,8 @@ const KINDS: { words: string; isIt: (reason: string, message: string) => boolean
   },
   {
     words: 'the cluster refused to create the pod',
-    isIt: (reason, message) => /PodCreationFailed/.test(reason) || /pods? .*is forbidden/i.test(message),
+    isIt: (reason, message) =>
+      /PodCreationFailed/.test(reason) || /pods? .{0,400}is forbidden/i.test(message),
   },
   {
     words: 'the pipeline could not be found or resolved, so nothing ran: check its reference',

@@ -1,5 +1,5 @@
 // A list from all places at once. Who could not be asked is a gap, not a failure, as long as somebody answered.
-import { checkWire } from '../from-wire.ts';
+import { checkEach } from './check-each.ts';
 import { messageOf } from './failures.ts';
 import {
   type Failure,
@@ -31,7 +31,7 @@ export async function findAll<T extends KubeObject>(
   const failures = answers.flatMap(({ failure }) => failure ?? []);
   if (failures.length === answers.length) throw toError(failures);
   const all = answers.flatMap(({ place, store, values }) => values.map((value) => ({ value, place, store })));
-  const merged = uniqueByUid(all).filter(({ value }) => isOfProject(value.metadata, scope.project) !== false);
+  const merged = uniqueByUid(all).filter(({ value }) => isOfProject(value.metadata, scope) !== false);
   const current = new Set(
     answers.filter(({ store, failure }) => store.kind === 'cluster' && !failure).map(({ place }) => place),
   );
@@ -60,27 +60,13 @@ async function ask<T>(
 ): Promise<Answered<T>> {
   try {
     const pages = await Promise.all(anyOf.map((labels) => store.list(resource, labels, signal)));
-    const values: T[] = [];
-    const problems: unknown[] = [];
-    for (const item of pages.flatMap(({ items }) => items)) {
-      try {
-        values.push(checkWire(schema, item, { who: store.name, what: `one of the ${resource.plural}` }));
-      } catch (error) {
-        problems.push(error);
-      }
-    }
-    const [problem] = problems;
-    // One odd object must not hide the others; that all of them are is another thing.
-    if (problem !== undefined && values.length === 0) throw problem;
-    const odd = [
-      ...(problem === undefined ? [] : [`${problems.length} left out: ${messageOf(problem)}`]),
-      ...pages.flatMap(({ items, brokenBy }) =>
-        brokenBy === undefined
-          ? []
-          : [`${store.name}, after the first ${items.length}: ${messageOf(brokenBy)}`],
-      ),
-    ];
-    return { values, odd, isCut: pages.some(({ isCut }) => isCut) };
+    const items = pages.flatMap((page) => page.items);
+    const what = `one of the ${resource.plural}`;
+    const { values, odd } = checkEach(schema, items, { who: store.name, what });
+    const broken = pages.flatMap(({ items: read, brokenBy }) =>
+      brokenBy === undefined ? [] : [`${store.name}, after the first ${read.length}: ${messageOf(brokenBy)}`],
+    );
+    return { values, odd: [...odd, ...broken], isCut: pages.some(({ isCut }) => isCut) };
   } catch (error) {
     signal.throwIfAborted();
     return { values: [], odd: [], isCut: false, failure: { store, error } };

@@ -1,4 +1,6 @@
-import { type Finding, type Found, findOne } from './find.ts';
+import { NotFoundError } from '../../errors.ts';
+import { messageOf } from './failures.ts';
+import { type Finding, type Found, type FoundOne, findOne } from './find.ts';
 import { findAll } from './find-all.ts';
 import { KEYS } from './labels.ts';
 import type { Scope } from './scope.ts';
@@ -22,18 +24,35 @@ export async function findTaskRuns(
   const single = await Promise.all(
     missing.slice(0, MAX_SINGLE).map((child) => findSingle(scope, child, signal)),
   );
-  const found = [...finding.found, ...single.filter((one) => one !== null)];
+  const referred = single.flatMap((one) => one.found);
+  const found = [...finding.found, ...referred.filter(({ isGhost }) => !isGhost)];
   const names = new Set(found.map(({ value }) => value.metadata.name));
-  return { ...finding, found: [...found, ...embeddedIn(run).filter((one) => !names.has(nameOf(one)))] };
+  const [failure, ...others] = single.flatMap((one) => one.failure ?? []);
+  const gap = others.length > 0 ? `${failure} (and ${others.length} more)` : failure;
+  const cut = `PipelineRun ${name} (${missing.length} references without a label, ${MAX_SINGLE} looked up)`;
+  return {
+    ...finding,
+    found: [...found, ...embeddedIn(run).filter((one) => !names.has(nameOf(one)))],
+    gaps: [...finding.gaps, ...(gap === undefined ? [] : [gap])],
+    ghosts: finding.ghosts + referred.filter(({ isGhost }) => isGhost).length,
+    cut: [...finding.cut, ...(missing.length > MAX_SINGLE ? [cut] : [])],
+  };
 }
 
-async function findSingle(scope: Scope, name: string, signal: AbortSignal): Promise<Found<TaskRun> | null> {
+interface Single {
+  found: FoundOne<TaskRun>[];
+  failure?: string;
+}
+
+async function findSingle(scope: Scope, name: string, signal: AbortSignal): Promise<Single> {
   try {
-    return await findOne(scope, TASK_RUNS, name, signal);
-  } catch {
+    return { found: [await findOne(scope, TASK_RUNS, name, signal)] };
+  } catch (error) {
     signal.throwIfAborted();
-    // The list that found the others has already said who could not be asked.
-    return null;
+    // What is gone everywhere is shown as such in the tree; what could not be asked for is a gap.
+    return error instanceof NotFoundError
+      ? { found: [] }
+      : { found: [], failure: `TaskRun ${name}: ${messageOf(error)}` };
   }
 }
 

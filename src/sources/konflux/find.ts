@@ -14,6 +14,12 @@ export interface Found<T> {
   store: Store;
 }
 
+export interface FoundOne<T> extends Found<T> {
+  gaps: string[];
+  /** As in a Finding, but shown, since it was asked for by name. */
+  isGhost: boolean;
+}
+
 export interface Finding<T> {
   found: Found<T>[];
   /** Who could not be asked, and why. */
@@ -37,34 +43,38 @@ export interface KubeObject {
 
 /** The first that has it. Throws NotFoundError when all say that it is not there. */
 export async function findOne<T extends KubeObject>(
-  { places, project }: Scope,
-  { resource, schema }: Wanted<T>,
+  scope: Scope,
+  { resource, schema, isUnfinished = () => false }: Wanted<T>,
   name: string,
   signal: AbortSignal,
-): Promise<Found<T> & { gaps: string[] }> {
+): Promise<FoundOne<T>> {
   const failures: Failure[] = [];
-  for (const place of places) {
+  for (const place of scope.places) {
+    let isGone = false;
     for (const store of place.stores.filter((one) => one.keeps(resource))) {
       try {
         const answer = await store.get(resource, name, signal);
         const value = checkWire(schema, answer, { who: store.name, what: `${resource.kind} ${name}` });
-        if (isOfProject(value.metadata, project) === false)
+        if (isOfProject(value.metadata, scope) === false)
           throw new PermanentError(`${resource.kind} ${name} belongs to another project`);
-        return { value, place, store, gaps: toGaps(failures) };
+        const isGhost = isGone && store.kind === 'archive' && isUnfinished(value);
+        return { value, place, store, gaps: toGaps(failures), isGhost };
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof NotFoundError)) failures.push({ store, error });
+        else if (store.kind === 'cluster') isGone = true;
       }
     }
   }
   if (failures.length > 0) throw toError(failures);
-  const asked = places.flatMap(({ stores }) => stores.map((store) => store.name)).join(', ');
+  const asked = scope.places.flatMap(({ stores }) => stores.map((store) => store.name)).join(', ');
   throw new NotFoundError(`There is no ${resource.kind} ${name} (asked: ${asked})`);
 }
 
 /** For the answer: what the model should know of how the list came about. */
-export function toRemarks({ gaps, cut, ghosts }: Omit<Finding<unknown>, 'found'>): { remarks?: string[] } {
+export function toRemarks({ gaps, cut, ghosts, isGhost }: Remarkable): { remarks?: string[] } {
   const remarks = [
+    ...(isGhost ? [GHOST] : []),
     ...gaps.map((gap) => `Not reached, so something may be missing: ${gap}`),
     ...cut.map((who) => `${who} has more than was read; these are only the first.`),
     ...(ghosts > 0
@@ -73,6 +83,14 @@ export function toRemarks({ gaps, cut, ghosts }: Omit<Finding<unknown>, 'found'>
   ];
   return remarks.length > 0 ? { remarks } : {};
 }
+
+interface Remarkable extends Omit<Finding<unknown>, 'found'> {
+  /** Of the object whose list it is. */
+  isGhost?: boolean;
+}
+
+export const GHOST =
+  'The archive never saw the end of this, and it is gone from the cluster: it is not running any more, whatever its state says.';
 
 export interface Failure {
   store: Store;

@@ -32,25 +32,29 @@ export function toLabelValue(value: string): string {
 }
 
 export interface ProjectOf {
-  id: number;
-  path: string;
+  project: { id: number; path: string };
+  gitlabUrl: string;
 }
 
 /** Whether an object came from this project; null when it does not say. */
-export function isOfProject(metadata: Metadata, project: ProjectOf): boolean | null {
+export function isOfProject(metadata: Metadata, { project, gitlabUrl }: ProjectOf): boolean | null {
   const id = readSource(metadata, 'target-project-id');
   if (id !== undefined) return id === String(project.id);
   const url = URL.parse(readSource(metadata, 'repo-url') ?? '');
-  // GitLab may live below a path of its host.
-  if (url)
-    return url.pathname
-      .toLowerCase()
-      .replace(/\/$|\.git$/, '')
-      .endsWith(`/${project.path.toLowerCase()}`);
+  if (url) return isAddressOf(url, project.path, new URL(gitlabUrl));
   const [org, repository] = [readSource(metadata, 'url-org'), readSource(metadata, 'url-repository')];
   if (org === undefined || repository === undefined) return null;
   const at = project.path.lastIndexOf('/');
   return isSameValue(org, project.path.slice(0, at)) && isSameValue(repository, project.path.slice(at + 1));
+}
+
+/** The whole path counts, on this GitLab: a fork or another host may have a project that ends alike. */
+function isAddressOf(url: URL, path: string, gitlab: URL): boolean {
+  // GitLab may live below a path of its host.
+  const own = `${gitlab.pathname.replace(/\/$/, '')}/${path}`.toLowerCase();
+  const found = url.pathname.toLowerCase().replace(/(?:\.git)?\/?$/, '');
+  // Not the port: clones over SSH have another one.
+  return url.hostname === gitlab.hostname && found === own;
 }
 
 function isSameValue(found: string, value: string): boolean {

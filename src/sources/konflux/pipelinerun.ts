@@ -34,7 +34,7 @@ export function createGetPipelineRun(scope: Scope) {
           failing_path: toFailingPaths(nodes),
           tasks: nodes,
           results: status?.results ?? status?.pipelineResults ?? [],
-          ...toRemarks(finding),
+          ...toRemarks({ ...finding, isGhost: run.isGhost }),
         },
         gaps: finding.gaps,
       };

@@ -47,7 +47,7 @@ async function findRuns(
   if (of === 'commit') return findAll(scope, PIPELINE_RUNS, labelsOfCommit(scope.sha), signal);
   const finding = await findAll(scope, PIPELINE_RUNS, labelsOfMergeRequest(scope.mrIid), signal);
   // Every project of the namespace may have a merge request of that number.
-  const found = finding.found.filter(({ value }) => isOfProject(value.metadata, scope.project) === true);
+  const found = finding.found.filter(({ value }) => isOfProject(value.metadata, scope) === true);
   return { ...finding, found };
 }
 

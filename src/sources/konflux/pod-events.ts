@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import { defineTool } from '../define-tool.ts';
-import { checkWire } from '../from-wire.ts';
+import { checkEach } from './check-each.ts';
 import { toConditions } from './condition.ts';
 import { messageOf } from './failures.ts';
-import { type Found, findOne } from './find.ts';
+import { type Found, findOne, GHOST } from './find.ts';
 import { objectName } from './names.ts';
 import { type ContainerStatuses, findPod, type Pod } from './pod.ts';
 import type { Scope } from './scope.ts';
@@ -26,6 +26,7 @@ export function createGetPodEvents(scope: Scope) {
       const [found, events] = await Promise.all([findPod(run, signal), readEvents(run, name, signal)]);
       const pod = found.pod ? { ...fromPod(found.pod), found_in: found.foundIn } : { phase: 'gone' };
       const gaps = [...(found.pod ? [] : found.said), ...events.gaps];
+      const remarks = [...(run.isGhost ? [GHOST] : []), ...gaps];
       return {
         kind: 'json',
         value: {
@@ -33,7 +34,7 @@ export function createGetPodEvents(scope: Scope) {
           pod_name: name,
           ...pod,
           ...events.value,
-          ...(gaps.length > 0 && { remarks: gaps }),
+          ...(remarks.length > 0 && { remarks }),
         },
         gaps,
       };
@@ -45,12 +46,10 @@ async function readEvents({ place }: Found<TaskRun>, pod: string, signal: AbortS
   if (!place.cluster) return { value: { events: [] }, gaps: [`${place.name}: no cluster to ask for events`] };
   try {
     const { items, isCut } = await place.cluster.listEvents(pod, signal);
-    const what = { who: place.cluster.name, what: 'an event' };
-    const events = items
-      .map((item) => fromEvent(checkWire(wireEvent, item, what)))
-      .toSorted((a, b) => (a.last ?? '').localeCompare(b.last ?? ''));
+    const { values, odd } = checkEach(wireEvent, items, { who: place.cluster.name, what: 'an event' });
+    const events = values.map(fromEvent).toSorted((a, b) => (a.last ?? '').localeCompare(b.last ?? ''));
     const note = isCut ? 'Only the first events were read.' : EXPIRY;
-    return { value: { events, ...((isCut || events.length === 0) && { note }) }, gaps: [] };
+    return { value: { events, ...((isCut || events.length === 0) && { note }) }, gaps: odd };
   } catch (error) {
     signal.throwIfAborted();
     return { value: { events: [] }, gaps: [`${place.cluster.name}: ${messageOf(error)}`] };

@@ -48,7 +48,8 @@ const MAX_STARTS = 20;
 
 /** Where an object may begin: a brace that opens a line, perhaps behind the name of the step. */
 function startsOf(log: string): number[] {
-  const found = log.matchAll(/^(?:\[?[\w-]+\]?\s*:?-?\s*)?\{/gm);
+  // Bounded, and within a line: a log of blank lines must not be searched over and over.
+  const found = log.matchAll(/^(?:\[?[\w-]{1,80}\]?[ \t]{0,8}:?-?[ \t]{0,8})?\{/gm);
   const starts = found.map((match) => match.index + match[0].length - 1);
   const last = log.lastIndexOf('"components"');
   return starts

@@ -32,7 +32,7 @@ export function createGetPolicyReport(scope: Scope) {
         value: {
           pipelinerun,
           reports: reports.map(({ value }) => value),
-          ...toRemarks({ ...finding, gaps: [...new Set(gaps)] }),
+          ...toRemarks({ ...finding, gaps: [...new Set(gaps)], isGhost: run.isGhost }),
         },
         gaps,
       };

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { toConditions } from './condition.ts';
-import { type Found, toRemarks, type Wanted } from './find.ts';
+import { type Found, findOne, toRemarks, type Wanted } from './find.ts';
 import { findAll } from './find-all.ts';
 import { objectName } from './names.ts';
 import type { Scope } from './scope.ts';
+import { SNAPSHOTS } from './snapshots.ts';
 import { RESOURCES } from './store.ts';
 import { wireConditions, wireMetadata } from './wire.ts';
 
@@ -15,8 +16,11 @@ export function createListReleases(scope: Scope) {
       'The Releases of a Snapshot: plan, target, conditions with their messages, the PipelineRuns that process it. Those in another namespace than this one can not be read.',
     schema: z.strictObject({ snapshot: objectName('From konflux_list_snapshots') }),
     async read({ snapshot }, signal) {
+      // A Release does not say of which project it is; its Snapshot does.
+      const { gaps } = await findOne(scope, SNAPSHOTS, snapshot, signal);
       // No label names the Snapshot of a Release.
-      const finding = await findAll(scope, RELEASES, [{}], signal);
+      const all = await findAll(scope, RELEASES, [{}], signal);
+      const finding = { ...all, gaps: [...new Set([...gaps, ...all.gaps])] };
       const releases = finding.found
         .filter(({ value }) => value.spec?.snapshot === snapshot)
         .map(fromRelease);

@@ -26,16 +26,37 @@ async function* remaining(start: Buffer, chunks: AsyncIterator<Buffer>): AsyncGe
 }
 
 async function* fromLines(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  let line = '';
+  const line: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of chunks) {
-    const parts = `${line}${chunk.toString('latin1')}`.split('\n');
-    line = parts.pop() ?? '';
-    for (const part of parts) yield fromLine(part);
+    for (const part of splitAfterLines(chunk)) {
+      line.push(part);
+      bytes += part.length;
+      const isEnded = part.at(-1) === LINE_END;
+      // A line without an end must not fill the memory: it is passed on as it is.
+      if (bytes > MAX_LINE_BYTES) yield* line.splice(0);
+      else if (isEnded) yield fromLine(Buffer.concat(line.splice(0)));
+      if (isEnded) bytes = 0;
+    }
   }
-  if (line.trim() !== '') yield fromLine(line);
+  if (line.length > 0) yield fromLine(Buffer.concat(line));
 }
 
-function fromLine(line: string): Buffer {
-  const data = /"data"\s*:\s*"([A-Za-z0-9+/=_-]*)"/.exec(line)?.[1];
-  return data === undefined ? Buffer.from(`${line}\n`, 'latin1') : Buffer.from(data, 'base64');
+const LINE_END = 0x0a;
+/** Well above the 4 MB that a message of gRPC, of which a line is made, may have. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+function* splitAfterLines(chunk: Buffer): Generator<Buffer> {
+  let at = 0;
+  while (at < chunk.length) {
+    const end = chunk.indexOf(LINE_END, at);
+    const next = end === -1 ? chunk.length : end + 1;
+    yield chunk.subarray(at, next);
+    at = next;
+  }
+}
+
+function fromLine(line: Buffer): Buffer {
+  const data = /"data"\s*:\s*"([A-Za-z0-9+/=_-]*)"/.exec(line.toString('latin1'))?.[1];
+  return data === undefined ? line : Buffer.from(data, 'base64');
 }

@@ -4,6 +4,8 @@ import type { Store } from './store.ts';
 /** What the job is about. It comes from the event and the configuration, never from the model. */
 export interface Scope {
   project: { id: number; path: string };
+  /** Where that project is: the objects of other hosts are none of its. */
+  gitlabUrl: string;
   mrIid: number;
   /** The head of the merge request. */
   sha: string;

@@ -20,7 +20,7 @@ export function createListSnapshots(scope: Scope) {
       const finding = await findAll(scope, SNAPSHOTS, labels, signal);
       // Every project of the namespace may have a merge request of that number.
       const own = finding.found.filter(
-        ({ value }) => of === 'commit' || isOfProject(value.metadata, scope.project) === true,
+        ({ value }) => of === 'commit' || isOfProject(value.metadata, scope) === true,
       );
       const snapshots = own.map(fromSnapshot).toSorted((a, b) => b.created.localeCompare(a.created));
       return {
@@ -57,7 +57,7 @@ const wireSnapshot = z.object({
 
 type Snapshot = z.infer<typeof wireSnapshot>;
 
-const SNAPSHOTS: Wanted<Snapshot> = { resource: RESOURCES.snapshots, schema: wireSnapshot };
+export const SNAPSHOTS: Wanted<Snapshot> = { resource: RESOURCES.snapshots, schema: wireSnapshot };
 
 function fromSnapshot({ value: { metadata, spec, status }, store }: Found<Snapshot>) {
   return {

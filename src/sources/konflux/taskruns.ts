@@ -35,7 +35,7 @@ export function createListTaskRuns(scope: Scope) {
           total: all.length,
           failed: all.filter(({ failed }) => failed).length,
           taskruns: taskruns.toSorted((a, b) => Number(b.failed) - Number(a.failed)),
-          ...toRemarks({ ...finding, gaps }),
+          ...toRemarks({ ...finding, gaps, isGhost: run.isGhost }),
         },
         gaps,
       };

@@ -32,7 +32,7 @@ export function createListTestResults(scope: Scope) {
           failed: checks.filter(({ failed }) => failed).length,
           checks: checks.toSorted((a, b) => Number(b.failed) - Number(a.failed)),
           tasks_without_a_check: finding.found.length - checks.length,
-          ...toRemarks({ ...finding, gaps }),
+          ...toRemarks({ ...finding, gaps, isGhost: run.isGhost }),
         },
         gaps,
       };

@@ -7,7 +7,7 @@ import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { answerJson, createFakeClock, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
-import { asModel, createKonfluxScene, MR_IID, PROJECT, SHA } from './konflux-scene.ts';
+import { asModel, createKonfluxScene, GITLAB_URL, MR_IID, PROJECT, SHA } from './konflux-scene.ts';
 
 const CALLS: [string, Record<string, unknown>][] = [
   ['konflux_list_pipelineruns', {}],
@@ -25,6 +25,7 @@ const CALLS: [string, Record<string, unknown>][] = [
 const OBJECTS = [
   pipelineRun({ name: 'cart-1', sha: SHA }),
   taskRun({ name: 'cart-ec', pipelineRun: 'cart-1', task: 'verify-conforma', steps: [{ name: 'assert' }] }),
+  { apiVersion: 'appstudio.redhat.com/v1alpha1', kind: 'Snapshot', metadata: { name: 'shop-1' } },
 ];
 
 test('there is a call for every tool', async () => {
@@ -144,7 +145,7 @@ test('a cluster that refuses us does not keep the archive from answering', async
     answerJson(response, { kind: 'Status', message: 'forbidden: pipelineruns' }, { status: 403 }),
   );
   const cluster = await openCluster(forbidding.url, konflux.token, archive.url);
-  const scope = { project: PROJECT, mrIid: MR_IID, sha: SHA };
+  const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA };
   const { ask } = asModel(createKonfluxSource([{ cluster, namespace: konflux.namespace }], scope));
 
   const list = await ask<{ total: number; remarks: string[] }>('konflux_list_pipelineruns');
@@ -188,7 +189,9 @@ test('several clusters are asked, each in the namespace it has for the project',
       namespace: konflux.namespace,
     })),
   );
-  const { ask } = asModel(createKonfluxSource(tenancies, { project: PROJECT, mrIid: MR_IID, sha: SHA }));
+  const { ask } = asModel(
+    createKonfluxSource(tenancies, { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA }),
+  );
 
   const { total } = await ask('konflux_list_pipelineruns');
   const found = await ask('konflux_get_pipelinerun', { pipelinerun: 'in-two' });
@@ -212,7 +215,7 @@ async function openCluster(url: string, token: string, kubearchiveUrl?: string) 
 
 async function createToolboxAt(url: string, token = 'any') {
   const cluster = await openCluster(url, token);
-  const scope = { project: PROJECT, mrIid: MR_IID, sha: SHA };
+  const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA };
   const source = createKonfluxSource([{ cluster, namespace: 'shop-tenant' }], scope);
   return createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
 }

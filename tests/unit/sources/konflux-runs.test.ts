@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type KubeObject, pipelineRun, taskRun } from '../../../src/demo/konflux/objects.ts';
 import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
@@ -100,6 +101,29 @@ test('with the cluster away, what the archive saw running is not called a ghost'
   expect(remarks?.[0]).toMatch(/^Not reached, so something may be missing: cluster prod: GET .* 503/);
 });
 
+test('a run asked for by name that only the archive has, still running, is shown and called a ghost', async () => {
+  const { archive, cluster, ask } = await createKonfluxScene();
+  const childReferences = [{ kind: 'TaskRun', name: 'stale' }];
+  const status = { childReferences };
+  archive.add(
+    pipelineRun({ name: 'ghost', sha: SHA, condition: RUNNING, finished: null, status }),
+    taskRun({ name: 'stale', pipelineRun: 'unlabelled', task: 'build', condition: RUNNING, finished: null }),
+  );
+
+  const gone = await ask<Listed>('konflux_get_pipelinerun', { pipelinerun: 'ghost' });
+  const pod = await ask<Listed>('konflux_get_pod_events', { taskrun: 'stale' });
+  cluster.fail({ with: { status: 503 } });
+  const perhaps = await ask<Listed>('konflux_get_pipelinerun', { pipelinerun: 'ghost' });
+
+  expect(gone).toMatchObject({ state: 'Running', found_in: 'KubeArchive of prod' });
+  expect(gone.remarks).toEqual([
+    expect.stringContaining('gone from the cluster: it is not running any more'),
+    expect.stringContaining('1 more in the archive never finished there'),
+  ]);
+  expect(pod.remarks?.[0]).toContain('it is not running any more');
+  expect(perhaps.remarks?.join()).not.toContain('not running any more');
+});
+
 test('an empty archive answers null for its items, and nothing at all is explained', async () => {
   const { archive, ask } = await createKonfluxScene();
 
@@ -124,6 +148,20 @@ test('one odd object does not hide the others, and is told', async () => {
   expect(pipelineruns.map(({ pipelinerun }) => pipelinerun)).toEqual(['good', 'old']);
   expect(remarks).toEqual([
     expect.stringMatching(/1 left out: cluster prod's answer about one of the pipelineruns/),
+  ]);
+});
+
+test('a record of Tekton Results that can not be decoded does not hide the others', async () => {
+  const good = Buffer.from(JSON.stringify(pipelineRun({ name: 'good', sha: SHA }))).toString('base64');
+  const records = [{ data: { value: '%%%' } }, { data: null }, { data: { value: good } }];
+  const { url } = await startServer((_, response) => answerJson(response, { records }));
+  const { ask } = await createKonfluxScene({ cluster: { tektonResultsUrl: url } });
+
+  const { pipelineruns, remarks } = await ask<Listed>('konflux_list_pipelineruns');
+
+  expect(pipelineruns).toMatchObject([{ pipelinerun: 'good' }]);
+  expect(remarks).toEqual([
+    expect.stringMatching(/left out: Tekton Results of prod's answer about one of the pipelineruns/),
   ]);
 });
 
@@ -194,6 +232,26 @@ test('runs of the merge request are those of its own project, by any mark they c
     'by-labels',
     'by-url',
   ]);
+});
+
+test.each([
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app', true],
+  ['https://gitlab.example.com', 'https://GitLab.example.com/Group/sub/app.git', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app.git/', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/group/sub/app/', true],
+  ['https://example.com/gitlab/', 'https://example.com/gitlab/group/sub/app', true],
+  ['https://gitlab.example.com', 'https://gitlab.example.com/other/group/sub/app', false],
+  ['https://gitlab.example.com', 'https://github.com/group/sub/app', false],
+  ['https://example.com/gitlab', 'https://example.com/group/sub/app', false],
+])('for a project on %s a run of %s is its own: %s', async (gitlabUrl, repoUrl, isOwn) => {
+  const { cluster, ask, call } = await createKonfluxScene({ gitlabUrl });
+  const annotations = { 'pipelinesascode.tekton.dev/repo-url': repoUrl };
+  cluster.add(pipelineRun({ name: 'run', sha: SHA, annotations }));
+
+  const { total } = await ask<Listed>('konflux_list_pipelineruns');
+  const { isError } = await call('konflux_get_pipelinerun', { pipelinerun: 'run' });
+
+  expect({ total, isError }).toEqual({ total: isOwn ? 1 : 0, isError: !isOwn });
 });
 
 test("another project's run can not be read by its name, nor anything outside the namespace", async () => {
@@ -311,6 +369,47 @@ test('task runs are found by reference when the label does not lead to them, and
     }),
   ]);
 });
+
+test('task runs that may not be read one by one are a gap, not absent', async () => {
+  const { ask } = await createSceneOfReferences(3, (response) =>
+    answerJson(response, { kind: 'Status', message: 'forbidden' }, { status: 403 }),
+  );
+
+  const { total, remarks } = await ask<Listed>('konflux_list_taskruns', { pipelinerun: 'run' });
+
+  expect(total).toBe(0);
+  expect(remarks).toEqual([
+    expect.stringMatching(/something may be missing: TaskRun t-0: cluster prod: GET .* 403.*\(and 2 more\)$/),
+  ]);
+});
+
+test('of too many references the first are looked up, and the answer says so', async () => {
+  const { ask } = await createSceneOfReferences(80, (response, name) =>
+    answerJson(response, taskRun({ name, pipelineRun: 'run', task: name })),
+  );
+
+  const { total, remarks } = await ask<Listed>('konflux_list_taskruns', { pipelinerun: 'run' });
+
+  expect(total).toBe(50);
+  expect(remarks).toEqual([
+    'PipelineRun run (80 references without a label, 50 looked up) has more than was read; these are only the first.',
+  ]);
+});
+
+/** A cluster with a run whose task runs no list leads to. */
+async function createSceneOfReferences(
+  count: number,
+  answerTaskRun: (response: ServerResponse, name: string) => void,
+) {
+  const childReferences = Array.from({ length: count }, (_, at) => ({ kind: 'TaskRun', name: `t-${at}` }));
+  const run = pipelineRun({ name: 'run', sha: SHA, status: { childReferences } });
+  const { url } = await startServer(({ path }, response) => {
+    if (path.endsWith('/pipelineruns/run')) return answerJson(response, run);
+    if (path.endsWith('/taskruns')) return answerJson(response, { items: [] });
+    return answerTaskRun(response, path.split('/').at(-1) ?? '');
+  });
+  return createKonfluxScene({ cluster: { login: { kind: 'token', url, token: 'secret' } } });
+}
 
 test('a run that is gone from the cluster is read from the archive, then from Tekton Results', async () => {
   const { archive, results, ask, call } = await createKonfluxScene();

@@ -11,14 +11,20 @@ import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 
 export const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678';
 export const PROJECT = { id: 42, path: 'group/sub/app' };
+export const GITLAB_URL = 'https://gitlab.example.com';
 export const MR_IID = 7;
 
 export interface KonfluxSceneOptions {
   sha?: string;
+  gitlabUrl?: string;
   cluster?: Partial<KonfluxClusterOptions>;
 }
 
-export async function createKonfluxScene({ sha = SHA, cluster: changed }: KonfluxSceneOptions = {}) {
+export async function createKonfluxScene({
+  sha = SHA,
+  gitlabUrl = GITLAB_URL,
+  cluster: changed,
+}: KonfluxSceneOptions = {}) {
   const konflux = await createPretendKonflux();
   onTestFinished(() => konflux.close());
   const { token, namespace } = konflux;
@@ -35,7 +41,8 @@ export async function createKonfluxScene({ sha = SHA, cluster: changed }: Konflu
     ...changed,
   });
   onTestFinished(() => cluster.close());
-  const source = createKonfluxSource([{ cluster, namespace }], { project: PROJECT, mrIid: MR_IID, sha });
+  const scope = { project: PROJECT, gitlabUrl, mrIid: MR_IID, sha };
+  const source = createKonfluxSource([{ cluster, namespace }], scope);
   return { ...konflux, konflux, clock, source, ...asModel(source) };
 }
 

@@ -11,7 +11,7 @@ import { openKubeAccess } from '../../../src/sources/konflux/kube-access.ts';
 import { createKonfluxSource } from '../../../src/sources/konflux/source.ts';
 import { findProgram } from '../../services/server.ts';
 import { answerJson, failureOf, startServer } from '../gitlab/gitlab-server.ts';
-import { asModel, PROJECT, SHA } from './konflux-scene.ts';
+import { asModel, GITLAB_URL, PROJECT, SHA } from './konflux-scene.ts';
 
 describe('a kubeconfig', () => {
   test('says where the cluster is and who we are, also to its archive', async () => {
@@ -26,7 +26,9 @@ describe('a kubeconfig', () => {
     });
     onTestFinished(() => cluster.close());
     const tenancy = { cluster, namespace: konflux.namespace };
-    const { ask } = asModel(createKonfluxSource([tenancy], { project: PROJECT, mrIid: 7, sha: SHA }));
+    const { ask } = asModel(
+      createKonfluxSource([tenancy], { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: 7, sha: SHA }),
+    );
 
     expect(await ask('konflux_list_pipelineruns')).toMatchObject({ total: 2 });
   });
@@ -73,7 +75,12 @@ test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no othe
     const cluster = await openKonfluxCluster({ name: 'prod', login: { kind: 'kubeconfig', file } });
     onTestFinished(() => cluster.close());
     const tenancy = { cluster, namespace: 'team' };
-    const source = createKonfluxSource([tenancy], { project: PROJECT, mrIid: 7, sha: SHA });
+    const source = createKonfluxSource([tenancy], {
+      project: PROJECT,
+      gitlabUrl: GITLAB_URL,
+      mrIid: 7,
+      sha: SHA,
+    });
     return asModel(source).call('konflux_list_pipelineruns');
   };
 
