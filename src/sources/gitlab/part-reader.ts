@@ -2,6 +2,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RandomAccessReader } from 'yauzl';
 import { PermanentError } from '../../errors.ts';
+import { limitBytes } from './limit-bytes.ts';
 
 /** Opens a part of a file, the last byte included; `isPart` is false when all of it came instead. */
 export type OpenPart = (first: number, last: number) => Promise<{ body: Readable; isPart: boolean }>;
@@ -63,7 +64,8 @@ export class PartReader extends RandomAccessReader {
 
   async #open(first: number, last: number): Promise<Readable> {
     const { body, isPart } = await this.#openPart(first, last);
-    if (isPart) return body;
+    // A store may send more than it was asked for, without end.
+    if (isPart) return limitBytes(body, { maxBytes: last - first + 1, what: 'The part of the archive' });
     body.destroy();
     throw new PermanentError(
       `The archive is large (${this.#totalBytes} bytes) and this GitLab gives it only as a whole; ask for single files by their path`,
