@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isLostConnection, toMcpError } from './failure.ts';
 import type { McpServer } from './server.ts';
-import { openTransport } from './transport.ts';
+import { openTransport, type TransportOptions } from './transport.ts';
 
 /** Throws RetryableError, PermanentError or the signal's reason. */
 export interface McpConnection {
@@ -15,13 +15,14 @@ export interface McpConnection {
 const MAX_PAGES = 20;
 
 /** Connects when it is needed, and once more when the connection was lost: what it does only reads. */
-export function createMcpConnection(server: McpServer): McpConnection {
+export function createMcpConnection(server: McpServer, options?: TransportOptions): McpConnection {
   let current: Promise<Live> | undefined;
 
   function connect(): Promise<Live> {
-    current ??= open(server, () => {
+    const onLost = () => {
       current = undefined;
-    }).catch((error) => {
+    };
+    current ??= open(server, onLost, options).catch((error) => {
       current = undefined;
       throw error;
     });
@@ -48,14 +49,14 @@ export function createMcpConnection(server: McpServer): McpConnection {
     await live?.close();
   }
 
-  const options = (signal: AbortSignal) => ({ signal, timeout: server.timeoutMs });
+  const limits = (signal: AbortSignal) => ({ signal, timeout: server.timeoutMs });
   return {
     listTools: (signal) =>
       ask('its list of tools', signal, async (client) => {
         const tools: Tool[] = [];
         let cursor: string | undefined;
         for (let page = 0; page < MAX_PAGES; page += 1) {
-          const answer = await client.listTools(cursor === undefined ? {} : { cursor }, options(signal));
+          const answer = await client.listTools(cursor === undefined ? {} : { cursor }, limits(signal));
           tools.push(...answer.tools);
           cursor = answer.nextCursor;
           if (cursor === undefined) break;
@@ -64,11 +65,7 @@ export function createMcpConnection(server: McpServer): McpConnection {
       }),
     call: (name, args, signal) =>
       ask(name, signal, async (client) => {
-        const answer = await client.callTool(
-          { name, arguments: args },
-          CallToolResultSchema,
-          options(signal),
-        );
+        const answer = await client.callTool({ name, arguments: args }, CallToolResultSchema, limits(signal));
         return CallToolResultSchema.parse(answer);
       }),
     close: drop,
@@ -80,8 +77,8 @@ interface Live {
   close(): Promise<void>;
 }
 
-async function open(server: McpServer, onLost: () => void): Promise<Live> {
-  const { transport, release } = openTransport(server);
+async function open(server: McpServer, onLost: () => void, options?: TransportOptions): Promise<Live> {
+  const { transport, release } = openTransport(server, options);
   const client = new Client({ name: 'hummingbird', version: '1' });
   client.onclose = onLost;
   const close = async () => {

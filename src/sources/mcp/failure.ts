@@ -17,11 +17,16 @@ export function isLostConnection(error: unknown): boolean {
   return error instanceof Error && (error.message === 'Not connected' || error.message === 'fetch failed');
 }
 
+/** A program that can not be started, an answer that is too large. */
+const FINAL_CODES = new Set<unknown>(['ENOENT', 'EACCES', 'UND_ERR_RES_EXCEEDED_MAX_SIZE']);
+
 function isPermanent(error: unknown): boolean {
   if (error instanceof McpError)
     return ![ErrorCode.ConnectionClosed, ErrorCode.RequestTimeout].includes(error.code);
   if (error instanceof StreamableHTTPError) return (error.code ?? 500) >= 400 && (error.code ?? 500) < 429;
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES');
+  return [error, error instanceof Error ? error.cause : undefined].some(
+    (one) => one instanceof Error && 'code' in one && FINAL_CODES.has(one.code),
+  );
 }
 
 function wordsOf(error: unknown): string {

@@ -6,6 +6,7 @@ import type { Source, SourceTool } from '../source.ts';
 import { fromResult, toText } from './answer.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import type { McpServer } from './server.ts';
+import type { TransportOptions } from './transport.ts';
 
 export interface McpSource {
   source: Source;
@@ -13,8 +14,12 @@ export interface McpSource {
 }
 
 /** Asks the server for its tools; what is configured and not there is an error now, not in the middle of a job. */
-export async function openMcpSource(server: McpServer, signal: AbortSignal): Promise<McpSource> {
-  const connection = createMcpConnection(server);
+export async function openMcpSource(
+  server: McpServer,
+  signal: AbortSignal,
+  options?: TransportOptions,
+): Promise<McpSource> {
+  const connection = createMcpConnection(server, options);
   try {
     const offered = await connection.listTools(signal);
     const tools = server.tools.map((name) =>

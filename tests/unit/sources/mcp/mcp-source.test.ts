@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PermanentError, RetryableError } from '../../../../src/errors.ts';
 import type { McpReach, McpServer } from '../../../../src/sources/mcp/server.ts';
-import { openMcpSource } from '../../../../src/sources/mcp/source.ts';
+import { type McpSource, openMcpSource } from '../../../../src/sources/mcp/source.ts';
 import { createToolbox } from '../../../../src/tools/toolbox.ts';
 import { failureOf, startServer } from '../../gitlab/gitlab-server.ts';
 import { call } from '../../tools/calling.ts';
 import { createMemorySandbox } from '../../tools/memory-sandbox.ts';
+import { startBareServer } from './bare-server.ts';
 import { startWiki } from './wiki-http.ts';
 
 const STDIO: McpReach = {
@@ -155,6 +157,40 @@ describe('what is configured and not there', () => {
     await open({ reach: { kind: 'http', url, token: 'hush' } });
 
     expect(other.requests).toEqual([]);
+  });
+});
+
+describe('an answer over HTTP', () => {
+  const PAGE = { content: [{ type: 'text', text: 'x'.repeat(2_000_000) }] };
+  const open = (url: string) => {
+    const server = { name: 'wiki', tools: TOOLS, timeoutMs: 5_000, reach: { kind: 'http' as const, url } };
+    return openMcpSource(server, new AbortController().signal, { maxAnswerBytes: 1_000_000 });
+  };
+  const getPage = ({ source, close }: McpSource) => {
+    onTestFinished(close);
+    const tool = source.tools.find(({ name }) => name === 'wiki_get_page');
+    return failureOf(Promise.resolve(tool?.read({ id: 1 } as never, new AbortController().signal)));
+  };
+
+  test('is given up when it is too large', async () => {
+    const { url } = await startBareServer((answer, response) => response.end(answer(PAGE)));
+
+    const error = await getPage(await open(url));
+
+    expect(error).toBeInstanceOf(PermanentError);
+    expect(error).toHaveProperty('message', expect.stringMatching(/get_page: .*exceeded max size/));
+  });
+
+  test('is asked for plain, and not unpacked', async () => {
+    const { url, encodings } = await startBareServer((answer, response) =>
+      response.setHeader('content-encoding', 'gzip').end(gzipSync(answer(PAGE))),
+    );
+
+    const error = await getPage(await open(url));
+
+    expect(error).toBeInstanceOf(PermanentError);
+    expect(error).toHaveProperty('message', expect.stringContaining('sent its answer packed ("gzip")'));
+    expect(new Set(encodings)).toEqual(new Set(['identity']));
   });
 });
 

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+
+type OnCall = (
+  answer: (result: unknown) => string,
+  response: ServerResponse,
+  authorization: string,
+) => unknown;
+
+interface BareOptions {
+  onInitialize?: (count: number) => Promise<unknown>;
+}
+
+/** An MCP server as the SDK would not let one be: what a call gets is written by hand. */
+export async function startBareServer(onCall: OnCall, { onInitialize = async () => {} }: BareOptions = {}) {
+  const encodings: unknown[] = [];
+  let connects = 0;
+  const server = createServer(async (request, response) => {
+    encodings.push(request.headers['accept-encoding']);
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const { id, method, params } = (await json(request)) as Asked;
+    const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
+    response.setHeader('content-type', 'application/json');
+    if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
+    if (method === 'tools/list') return response.end(answer({ tools: TOOLS }));
+    if (method !== 'initialize') return response.writeHead(202).end();
+    connects += 1;
+    await onInitialize(connects);
+    const { protocolVersion } = params;
+    const serverInfo = { name: 'bare', version: '1' };
+    return response.end(answer({ protocolVersion, capabilities: { tools: {} }, serverInfo }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, encodings };
+}
+
+interface Asked {
+  id: number;
+  method: string;
+  params: { protocolVersion: string };
+}
+
+const TOOLS = ['search_pages', 'get_page'].map((name) => ({ name, inputSchema: { type: 'object' } }));
