@@ -2,9 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { SourceAnswer } from '../source.ts';
 
 /** Structured content as JSON, else all that is text; what is not is named. */
-export function fromResult(result: CallToolResult): SourceAnswer {
-  if (result.structuredContent) return { kind: 'json', value: result.structuredContent };
-  return { kind: 'text', of: 'text', body: toText(result) };
+export function fromResult(result: CallToolResult, redact: (words: string) => string): SourceAnswer {
+  if (result.structuredContent) return { kind: 'json', value: mapTexts(result.structuredContent, redact) };
+  return { kind: 'text', of: 'text', body: redact(toText(result)) };
+}
+
+function mapTexts(value: unknown, toWords: (words: string) => string): unknown {
+  return JSON.parse(JSON.stringify(value), (_, one) => (typeof one === 'string' ? toWords(one) : one));
 }
 
 export function toText({ content }: CallToolResult): string {

@@ -1,12 +1,13 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { PermanentError, RetryableError } from '../../errors.ts';
+import { toErrorWords } from './secrets.ts';
 import type { McpServer } from './server.ts';
 
 /** What failed, in words; secrets of ours that were echoed are taken out. */
 export function toMcpError(server: McpServer, what: string, cause: unknown): Error {
   if (cause instanceof RetryableError || cause instanceof PermanentError) return cause;
-  const message = `MCP server ${server.name}, ${what}: ${redact(server, wordsOf(cause))}`;
+  const message = `MCP server ${server.name}, ${what}: ${toErrorWords(server, wordsOf(cause))}`;
   return isPermanent(cause) ? new PermanentError(message, { cause }) : new RetryableError(message, { cause });
 }
 
@@ -33,9 +34,4 @@ function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   return `${error.message}${inner}`;
-}
-
-function redact({ reach }: McpServer, words: string): string {
-  const secrets = reach.kind === 'http' ? [reach.token ?? ''] : Object.values(reach.env);
-  return secrets.filter(Boolean).reduce((text, secret) => text.replaceAll(secret, '[secret]'), words);
 }

@@ -5,6 +5,7 @@ import { PermanentError } from '../../errors.ts';
 import type { Source, SourceTool } from '../source.ts';
 import { fromResult, toText } from './answer.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
+import { toErrorWords, withoutSecrets } from './secrets.ts';
 import type { McpServer } from './server.ts';
 import type { TransportOptions } from './transport.ts';
 
@@ -62,8 +63,9 @@ function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool):
     schema: schema as z.ZodType<never>,
     async read(args: Record<string, unknown>, signal) {
       const result = await connection.call(tool.name, args, signal);
-      if (result.isError) throw new PermanentError(toText(result) || 'the tool failed without a word');
-      return fromResult(result);
+      if (result.isError)
+        throw new PermanentError(toErrorWords(server, toText(result)) || 'the tool failed without a word');
+      return fromResult(result, (words) => withoutSecrets(server, words));
     },
   };
 }

@@ -204,8 +204,46 @@ test('a process gets a minimal environment and what was named, nothing else of o
   const { result } = await call(toolbox, 'wiki_get_environment');
 
   const env: unknown = JSON.parse(String(result.result));
-  expect(env).toMatchObject({ WIKI_TOKEN: 'wiki-secret', PATH: expect.any(String) });
+  // It was there, or it would not have been taken out.
+  expect(env).toMatchObject({ WIKI_TOKEN: '[secret]', PATH: expect.any(String) });
   expect(JSON.stringify(env)).not.toContain('must-not-leak');
+});
+
+test('variables too short to be secrets stay in what is answered', async () => {
+  const reach = { ...STDIO, env: { WIKI_DEBUG: '1' } };
+  const { toolbox } = await attach(reach, { tools: ['get_page'] });
+
+  const { result } = await call(toolbox, 'wiki_get_page', { id: 1 });
+
+  expect(result.result).toContain('Page 1');
+});
+
+test.each([
+  ['an error', (text: string) => ({ isError: true, content: [{ type: 'text', text }] })],
+  ['a text', (text: string) => ({ content: [{ type: 'text', text }] })],
+  ['structure', (text: string) => ({ content: [], structuredContent: { you: [text] } })],
+])('a token that is echoed in %s is taken out', async (_, toResult) => {
+  const { url } = await startBareServer((answer, response, authorization) =>
+    response.end(answer(toResult(`you are ${authorization}`))),
+  );
+  const { toolbox } = await attach({ kind: 'http', url, token: 'hush' });
+
+  const { result } = await call(toolbox, 'wiki_get_page', {});
+
+  expect(JSON.stringify(result)).toContain('you are Bearer [secret]');
+  expect(JSON.stringify(result)).not.toContain('hush');
+});
+
+test('an error is not longer than a message should be', async () => {
+  const failed = { isError: true, content: [{ type: 'text', text: 'no '.repeat(100_000) }] };
+  const { url } = await startBareServer((answer, response) => response.end(answer(failed)));
+  const { source } = await attach({ kind: 'http', url });
+
+  const error = await failureOf(
+    Promise.resolve(source.tools[1]?.read({} as never, new AbortController().signal)),
+  );
+
+  expect(error).toHaveProperty('message', expect.stringMatching(/^no no .{1990,2100}$/));
 });
 
 test('the token is sent with every request over HTTP', async () => {
