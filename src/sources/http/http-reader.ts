@@ -1,4 +1,5 @@
 // Reading, and only reading, from one configured address: with limits, retries and pauses as GitLab's client has them.
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { PermanentError } from '../../errors.ts';
@@ -32,6 +33,8 @@ export interface HttpReaderOptions {
   maxStreamBytes?: number;
   log?: GitlabLog | undefined;
   clock?: Clock | undefined;
+  /** How names become addresses; the system's unless told. */
+  lookup?: LookupFunction;
 }
 
 /** Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason. */
@@ -59,7 +62,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
   const base = new URL(options.url);
   const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
   // All of them are named in the configuration, so they may be in the operator's own network.
-  const lookup = createGuardedLookup(() => 'internal');
+  const lookup = createGuardedLookup(() => 'internal', options.lookup);
   const agent = createAgent({ timeoutMs, caFile, connect: { ...options.connect, lookup } });
   /** What was sent last to say who we are; taken out of what is answered, should it be echoed. */
   let secret = '';

@@ -1,21 +1,12 @@
-import type { LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../../src/errors.ts';
-import { createClient, failureOf, startServer } from './gitlab-server.ts';
+import { createClient, failureOf, resolveTo, startServer } from './gitlab-server.ts';
 
 const TRACE = 'projects/1/jobs/2/trace';
 
 async function startRedirecting(location: string) {
   return startServer((_, response) => response.writeHead(302, { location }).end());
-}
-
-/** Every name has this address. */
-function resolveTo(address: string): LookupFunction {
-  const found: LookupAddress = { address, family: address.includes(':') ? 6 : 4 };
-  return (_hostname, options, callback) =>
-    options.all ? callback(null, [found]) : callback(null, found.address, found.family);
 }
 
 describe('a redirect to a host that is not listed', () => {

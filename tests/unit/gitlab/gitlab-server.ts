@@ -1,8 +1,9 @@
 // A real HTTP(S) server on loopback that plays GitLab, and a clock that never makes anyone wait.
+import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
   createGitlabClient,
@@ -109,4 +110,11 @@ async function toSeenRequest(incoming: IncomingMessage): Promise<SeenRequest> {
     contentType: incoming.headers['content-type'],
     body: Buffer.concat(chunks).toString(),
   };
+}
+
+/** Every name has this address. */
+export function resolveTo(address: string): LookupFunction {
+  const found: LookupAddress = { address, family: address.includes(':') ? 6 : 4 };
+  return (_hostname, options, callback) =>
+    options.all ? callback(null, [found]) : callback(null, found.address, found.family);
 }

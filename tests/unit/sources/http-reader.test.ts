@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NotFoundError, PermanentError, RetryableError } from '../../../src/errors.ts';
 import { createHttpReader, type HttpReaderOptions } from '../../../src/sources/http/http-reader.ts';
-import { answerJson, createFakeClock, failureOf, startServer } from '../gitlab/gitlab-server.ts';
+import { answerJson, createFakeClock, failureOf, resolveTo, startServer } from '../gitlab/gitlab-server.ts';
 
 const signal = new AbortController().signal;
 const AUTH = { authorization: 'Bearer very-secret' };
@@ -231,10 +231,15 @@ describe('where a request goes', () => {
 
   test('may be a name, whose addresses are looked at before one is used', async () => {
     const { url } = await startServer((_, response) => answerJson(response, { fine: true }));
+    const named = url.replace('127.0.0.1', 'farm.example.com');
+    const read = (address: string) =>
+      createReader(named, { lookup: resolveTo(address) }).getJson('things', {}, signal);
 
-    const reader = createReader(url.replace('127.0.0.1', 'localhost'));
-
-    expect(await reader.getJson('things', {}, signal)).toEqual({ fine: true });
+    expect(await read('127.0.0.1')).toEqual({ fine: true });
+    expect(await failureOf(read('169.254.169.254'))).toHaveProperty(
+      'message',
+      expect.stringContaining('farm.example.com leads to 169.254.169.254'),
+    );
   });
 
   test.each(['../admin', 'a/%2e%2e/b', 'a/./b', 'a\nb'])('does not leave its path: %j', async (path) => {

@@ -5,7 +5,7 @@ import { PermanentError, RetryableError } from '../../../../src/errors.ts';
 import type { McpReach, McpServer } from '../../../../src/sources/mcp/server.ts';
 import { type McpSource, openMcpSource } from '../../../../src/sources/mcp/source.ts';
 import { createToolbox } from '../../../../src/tools/toolbox.ts';
-import { failureOf, startServer } from '../../gitlab/gitlab-server.ts';
+import { failureOf, resolveTo, startServer } from '../../gitlab/gitlab-server.ts';
 import { call } from '../../tools/calling.ts';
 import { createMemorySandbox } from '../../tools/memory-sandbox.ts';
 import { startBareServer } from './bare-server.ts';
@@ -147,6 +147,17 @@ describe('what is configured and not there', () => {
       );
     },
   );
+
+  test('a name that leads to such an address is not asked either', async () => {
+    const reach = { kind: 'http' as const, url: 'http://wiki.example.com/mcp' };
+    const server = { name: 'wiki', tools: TOOLS, timeoutMs: 5_000, reach };
+    const lookup = resolveTo('169.254.169.254');
+
+    expect(await failureOf(openMcpSource(server, new AbortController().signal, { lookup }))).toHaveProperty(
+      'message',
+      expect.stringContaining('wiki.example.com leads to 169.254.169.254'),
+    );
+  });
 
   test('a redirect to another host is not followed, and the token does not go there', async () => {
     const other = await startServer((_, response) => response.end('{}'));
