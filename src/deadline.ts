@@ -8,3 +8,18 @@ export async function withDeadline<T>(ms: number, what: string, work: Promise<T>
   });
   return Promise.race([work, late]).finally(() => timer.abort());
 }
+
+/** Does not wait for work that does not listen to its signal. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // If nobody waits for it any more, nobody is to hear of its failure.
+  work.catch(() => undefined);
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

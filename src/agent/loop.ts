@@ -1,4 +1,6 @@
 // Ask the model, run its tools, save, until there is an answer.
+
+import { untilAborted } from '../deadline.ts';
 import { CONTEXT_FULL, type Limits, makeLast, NO_MONEY_LEFT, planTurn, type TurnPlan } from './budget.ts';
 import { TimeUpError } from './clock.ts';
 import type { Compaction } from './compaction.ts';
@@ -21,7 +23,7 @@ import { createRun, type Run, toView } from './run.ts';
 import { runTools } from './run-tools.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Toolbox } from './toolbox.ts';
-import { type Report, untilAborted, whileRunning } from './while-running.ts';
+import { type Report, whileRunning } from './while-running.ts';
 
 export interface LoopOptions extends Limits {
   model: Model;

@@ -1,10 +1,10 @@
-import { withDeadline } from '../deadline.ts';
+import { untilAborted, withDeadline } from '../deadline.ts';
 import { type Clock, TimeUpError } from './clock.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterTool, type Hooks, type RunView } from './hooks.ts';
 import type { ToolCall, ToolMessage } from './messages.ts';
 import type { Toolbox, ToolOutcome } from './toolbox.ts';
-import { untilAborted, whileRunning } from './while-running.ts';
+import { whileRunning } from './while-running.ts';
 
 const MAX_PARALLEL = 6;
 /** For a call to say what it has done when its time is over: a part of its time, so that the last turn has enough. */

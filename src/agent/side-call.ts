@@ -1,6 +1,6 @@
+import { untilAborted } from '../deadline.ts';
 import type { RunView } from './hooks.ts';
 import type { Model } from './model.ts';
-import { untilAborted } from './while-running.ts';
 
 export interface SideQuestion {
   system: string;

@@ -1,3 +1,4 @@
+import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { mostTokens, safeBytesPerToken } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
@@ -7,7 +8,7 @@ import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn 
 import { FINAL_TURN_WARNING } from './prompts.ts';
 import { type Run, sizeOf, toView } from './run.ts';
 import { shrinkToFit } from './shrink.ts';
-import { type Report, untilAborted, whileRunning } from './while-running.ts';
+import { type Report, whileRunning } from './while-running.ts';
 
 const TOO_LONG: LastTurn = { ending: 'context', reason: 'the conversation is too long for the model' };
 

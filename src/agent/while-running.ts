@@ -1,3 +1,4 @@
+import { untilAborted } from '../deadline.ts';
 import type { AgentEvent } from './events.ts';
 
 export type Report = (event: AgentEvent) => void;
@@ -27,19 +28,4 @@ export async function* whileRunning<T>(
     yield* waiting.splice(0);
   }
   return running;
-}
-
-/** Does not wait for work that does not listen to its signal. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // If nobody waits for it any more, nobody is to hear of its failure.
-  work.catch(() => undefined);
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -1,6 +1,7 @@
 // What is the same for every model on Google's Vertex AI: where it is, and with whose token it is asked.
 import { GoogleAuth, gaxios, JWT, PassThroughClient } from 'google-auth-library';
 import { ModelError } from '../agent/model.ts';
+import { untilAborted } from '../deadline.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
 
 export interface VertexOptions {
@@ -42,6 +43,7 @@ export function createAuthorize({ apiKey, vertex }: Access): Authorize {
   if (!vertex) return async () => ({ headers: {}, secret: apiKey });
   let client = openClient(vertex);
   return async (signal) => {
+    // The library hears no signal.
     const headers = await untilAborted(client.getRequestHeaders(), signal).catch((error: unknown) => {
       // The same one would go on waiting for an answer that was given up.
       client = openClient(vertex);
@@ -81,14 +83,6 @@ function openClient({ project, serviceAccount }: VertexOptions): { getRequestHea
       fetchImplementation: (_url, init) => fetch(tokenUrl, init),
     },
   });
-}
-
-/** The library hears no signal; what it does then goes on by itself. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', abort));
 }
 
 function toTokenError(cause: unknown): ModelError {

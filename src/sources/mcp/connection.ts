@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { untilAborted } from '../../deadline.ts';
 import { isLostConnection, toMcpError } from './failure.ts';
 import type { McpServer } from './server.ts';
 import { openTransport, type TransportOptions } from './transport.ts';
@@ -33,7 +34,8 @@ export function createMcpConnection(server: McpServer, options?: TransportOption
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       try {
-        const { client } = await connect();
+        // Others may wait for the same connection, so it is left, not ended.
+        const { client } = await untilAborted(connect(), signal);
         return await work(client);
       } catch (error) {
         signal.throwIfAborted();

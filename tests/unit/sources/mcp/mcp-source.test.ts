@@ -274,6 +274,28 @@ test('a server that was started anew is connected to again', async () => {
   expect(await call(toolbox, 'wiki_get_page', { id: 1 })).toMatchObject({ isError: false });
 });
 
+test('an abort does not wait for a connection that is being made anew', async () => {
+  const again = Promise.withResolvers<void>();
+  const { url } = await startBareServer((_, response) => response.writeHead(404).end(), {
+    async onInitialize(count) {
+      if (count === 1) return;
+      again.resolve();
+      await new Promise(() => undefined);
+    },
+  });
+  const { toolbox } = await attach({ kind: 'http', url }, { timeoutMs: 2_000 });
+  const controller = new AbortController();
+  const reason = new Error('a newer commit was pushed');
+
+  const calling = failureOf(call(toolbox, 'wiki_get_page', {}, controller.signal));
+  await again.promise;
+  const abortedAt = performance.now();
+  controller.abort(reason);
+
+  expect(await calling).toBe(reason);
+  expect(performance.now() - abortedAt).toBeLessThan(1_000);
+});
+
 test('a process that died in a call is a gap, and is started again for the next one', async () => {
   const { toolbox } = await attach(STDIO);
 
