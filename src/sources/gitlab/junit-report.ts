@@ -59,7 +59,8 @@ async function readReports(files: readonly ArchivedFile[]): Promise<Reports> {
       const cases = await readReport(file);
       if (!cases) continue;
       reports.read.push(file.path);
-      reports.cases.push(...cases);
+      // Not spread into one call: there may be more than it takes.
+      for (const one of cases) reports.cases.push(one);
     } catch (error) {
       // One bad file must not hide what the others say.
       if (!(error instanceof PermanentError)) throw error;
@@ -74,7 +75,8 @@ async function readReport(file: ArchivedFile): Promise<TestCase[] | null> {
   try {
     return parseJunit(xml);
   } catch (cause) {
-    throw new PermanentError(`is no XML: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    if (cause instanceof PermanentError) throw cause;
+    throw new PermanentError(`can not be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
 }
 

@@ -1,16 +1,24 @@
 // JUnit's XML, which every test tool writes a little differently.
-import { XMLParser } from 'fast-xml-parser';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
+import { PermanentError } from '../../errors.ts';
 import type { TestCase } from './failed-tests.ts';
 
-/** The cases of a report, or null when it is none. Throws when it is no XML at all. */
+/** The cases of a report, or null when it is none. Throws when it is no whole XML, or not as JUnit's is. */
 export function parseJunit(xml: string): TestCase[] | null {
+  // The parser itself takes half a file without a word.
+  const validity = XMLValidator.validate(xml);
+  if (validity !== true) throw new PermanentError(`is no whole XML: ${validity.err.msg}`);
   const root: unknown = parser.parse(xml);
+  if (!isReport(root)) return null;
   const checked = document.safeParse(root);
-  if (!checked.success) return null;
-  const { testsuites, testsuite } = checked.data;
-  if (testsuites === undefined && testsuite === undefined) return null;
-  return [...(testsuites ?? []), ...(testsuite ?? [])].flatMap((one) => collectCases(one, ''));
+  if (!checked.success) throw new PermanentError("is not as JUnit's XML is", { cause: checked.error });
+  const { testsuites = [], testsuite = [] } = checked.data;
+  return [...testsuites, ...testsuite].flatMap((one) => collectCases(one, ''));
+}
+
+function isReport(root: unknown): boolean {
+  return typeof root === 'object' && root !== null && ('testsuites' in root || 'testsuite' in root);
 }
 
 const LISTS = new Set(['testsuites', 'testsuite', 'testcase', 'failure', 'error', 'rerunFailure', 'skipped']);
@@ -36,7 +44,10 @@ const problem = z.union([
     .transform((one) => ({ message: one['@message'] ?? '', words: one['#text'] ?? '' })),
 ]);
 
-const testcase = z.object({
+// An element without attributes and children is a text, mostly an empty one.
+const bare = z.string().transform((): Case & Suite => ({}));
+
+const attributesOfCase = z.object({
   '@name': text.optional(),
   '@classname': text.optional(),
   '@file': text.optional(),
@@ -46,18 +57,19 @@ const testcase = z.object({
   skipped: z.array(z.unknown()).optional(),
 });
 
+type Case = z.infer<typeof attributesOfCase>;
+
+const testcase = z.union([bare, attributesOfCase]);
+
 interface Suite {
   '@name'?: string | undefined;
   testsuite?: Suite[] | undefined;
-  testcase?: z.infer<typeof testcase>[] | undefined;
+  testcase?: Case[] | undefined;
 }
-
-// An element without content is an empty text.
-const empty = z.literal('').transform((): Suite => ({}));
 
 const suite: z.ZodType<Suite> = z.lazy(() =>
   z.union([
-    empty,
+    bare,
     z.object({
       '@name': text.optional(),
       testsuite: z.array(suite).optional(),
@@ -79,7 +91,7 @@ function collectCases(one: Suite, parent: string): TestCase[] {
   ];
 }
 
-function fromCase(one: z.infer<typeof testcase>, suiteName: string): TestCase {
+function fromCase(one: Case, suiteName: string): TestCase {
   const problems = [...(one.failure ?? []), ...(one.error ?? [])];
   const seconds = Number(one['@time']?.replaceAll(',', '') ?? Number.NaN);
   return {

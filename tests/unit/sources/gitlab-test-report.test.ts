@@ -118,7 +118,8 @@ test('JUnit files in the artifacts become the same table', async () => {
 test('one file or folder can be chosen, and what can not be read is named', async () => {
   const { scene, jobId } = await createJob({
     'a/one.xml': '<testsuite name="a"><testcase name="x"><failure>no</failure></testcase></testsuite>',
-    'a/deep.xml': '<a>'.repeat(100),
+    'a/deep.xml': '<a>'.repeat(100) + '</a>'.repeat(100),
+    'a/half.xml': '<testsuite name="s"><testcase name="a"/><testcase name="b"><failure>Asser',
     'b/two.xml': '<testsuite name="b"><testcase name="y"/></testsuite>',
   });
   const read = (path: string) => scene.ask<Report>('gitlab_get_junit_report', { job_id: jobId, path });
@@ -126,7 +127,10 @@ test('one file or folder can be chosen, and what can not be read is named', asyn
   expect(await read('b/two.xml')).toMatchObject({ reports: ['b/two.xml'], total: 1 });
   expect(await read('a')).toMatchObject({
     reports: ['a/one.xml'],
-    left_out: [expect.stringMatching(/^a\/deep\.xml: is no XML: .*nested/)],
+    left_out: [
+      expect.stringMatching(/^a\/deep\.xml: can not be read: .*nested/),
+      expect.stringMatching(/^a\/half\.xml: is no whole XML: /),
+    ],
   });
   const missing = await scene.call('gitlab_get_junit_report', { job_id: jobId, path: 'c' });
   expect(missing.result.error).toMatch(/no XML files at c in its artifacts; see gitlab_list_artifacts/);
@@ -141,8 +145,25 @@ test('entities that a report declares are never expanded', () => {
 
 test('what is no report is told apart from an empty one', () => {
   expect(parseJunit('<html/>')).toBeNull();
-  expect(parseJunit('plain text')).toBeNull();
+  expect(() => parseJunit('plain text')).toThrow('is no whole XML');
   expect(parseJunit('<testsuites/>')).toEqual([]);
+});
+
+test('a case without a name hides no other', () => {
+  const xml =
+    '<testsuite name="s"><testcase/><testcase name="b"><failure>boom</failure></testcase></testsuite>';
+
+  expect(parseJunit(xml)).toMatchObject([
+    { name: '', status: 'passed' },
+    { name: 'b', status: 'failed', message: 'boom' },
+  ]);
+});
+
+test('a report may have very many cases', async () => {
+  const cases = '<testcase name="x"/>'.repeat(390_000);
+  const { scene, jobId } = await createJob({ 'many.xml': `<testsuite name="s">${cases}</testsuite>` });
+
+  expect(await scene.ask('gitlab_get_junit_report', { job_id: jobId })).toMatchObject({ total: 390_000 });
 });
 
 async function createJob(files: Record<string, string>) {
