@@ -6,7 +6,16 @@ export function toLogId(href: string, requestId: string, artifactsUrl: string): 
   const folder = `${artifactsUrl}/${requestId}/`;
   const url = URL.parse(href, folder);
   if (!url?.href.startsWith(folder)) return null;
-  return decodeURI(url.href.slice(folder.length)).replace(/[?#].*$/, '') || null;
+  return decode(url.href.slice(folder.length)).replace(/[?#].*$/, '') || null;
+}
+
+/** Who writes `100%.log` did not encode it, and meant it so. */
+function decode(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Below the artifacts. Throws for what is no such path. */

@@ -80,6 +80,18 @@ const XUNIT = `<?xml version="1.0" encoding="UTF-8"?>
  <testsuite name="pipeline"><testcase name="failure" result="error"/></testsuite>
 </testsuites>`;
 
+test('a log whose name is not encoded as it should be is listed, and read', async () => {
+  const xunit = `<testsuites><testsuite name="p" result="failed">
+    <logs><log href="100%.log" name="odd"/></logs></testsuite></testsuites>`;
+  const { call } = await createFarm({ request: { result: { xunit } }, files: { '100%.log': 'hello' } });
+
+  const listed = await call('testing_farm_list_results', ARGS);
+  const log = await call('testing_farm_get_log', { ...ARGS, log: '100%.log' });
+
+  expect(JSON.stringify(listed.result.result)).toContain('"100%.log"');
+  expect(log.result.result).toContain('hello');
+});
+
 test('a request shows state, summary and what was tested, and none of its secrets', async () => {
   const { api, call } = await createFarm({
     request: { state: 'error', result: { overall: 'error', summary: 'No machine could be provisioned' } },
