@@ -1,7 +1,12 @@
 // The connections to GitLab and to data sources: how long silence may last, and whose certificates are believed.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext, getCACertificates } from 'node:tls';
+import {
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 import { Agent, type buildConnector } from 'undici';
 import { PermanentError } from '../errors.ts';
 
@@ -29,9 +34,15 @@ export function createAgent({ timeoutMs, caFile, connect, maxAnswerBytes }: Agen
       ...connect,
       timeout: Math.min(timeoutMs, MAX_CONNECT_MS),
       // Made once: parsing the whole root store for every connection costs milliseconds each time.
-      ...(caFile !== undefined && { secureContext: createSecureContext({ ca: readAuthorities(caFile) }) }),
+      ...(caFile !== undefined && { secureContext: toSecureContext(caFile, connect) }),
     },
   });
+}
+
+/** A context stands for all that the connection itself would say of certificates. */
+function toSecureContext(caFile: string, connect: buildConnector.BuildOptions = {}): SecureContext {
+  const { ca = [], cert, key, passphrase } = connect as SecureContextOptions;
+  return createSecureContext({ ca: [...readAuthorities(caFile), ca].flat(), cert, key, passphrase });
 }
 
 /** Node's defaults (with NODE_EXTRA_CA_CERTS) plus ours: setting `ca` alone would replace them. */

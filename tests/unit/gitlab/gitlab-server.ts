@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import {
   createGitlabClient,
@@ -27,7 +28,7 @@ export interface SeenRequest {
 type Handler = (request: SeenRequest, response: ServerResponse, count: number) => unknown;
 
 /** Runs until the test ends. `count` tells the handler which request it is, beginning with 1. */
-export async function startServer(handler: Handler, tls?: { key: string; cert: string }) {
+export async function startServer(handler: Handler, tls?: TlsOptions) {
   const requests: SeenRequest[] = [];
   const listener = async (incoming: IncomingMessage, response: ServerResponse) => {
     const request = await toSeenRequest(incoming);

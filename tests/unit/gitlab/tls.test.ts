@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PermanentError } from '../../../src/errors.ts';
+import { createAgent } from '../../../src/gitlab/agent.ts';
 import { findProgram } from '../../services/server.ts';
 import { answerJson, createClient, failureOf, startServer, TOKEN } from './gitlab-server.ts';
 
@@ -66,6 +68,21 @@ describe.skipIf(!hasOpenssl)(`a GitLab behind a company CA${note}`, () => {
     );
 
     expect(requests).toHaveLength(1);
+  });
+
+  it('is shown the certificate of a connection that has one, and its own CA is believed too', async () => {
+    const read = (name: string) => readFileSync(file(name), 'utf8');
+    const identity = { key: read('server.key'), cert: read('server.pem'), ca: read('ours.pem') };
+    const { url } = await startServer((_, response) => answerJson(response, { id: 1 }), {
+      ...identity,
+      requestCert: true,
+    });
+    const agent = createAgent({ timeoutMs: 5_000, caFile: file('other.pem'), connect: identity });
+    onTestFinished(() => agent.destroy());
+
+    const { body } = await request(url, { dispatcher: agent });
+
+    expect(await body.json()).toEqual({ id: 1 });
   });
 
   it.each([
