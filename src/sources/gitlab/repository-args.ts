@@ -8,7 +8,11 @@ export const repositoryPath = z
   .min(1)
   .max(4_096)
   .refine((path) => !/\p{Cc}/u.test(path), 'has control characters')
-  .transform((path) => path.replace(/^(?:\.?\/)+/, ''));
+  .transform((path) => path.replace(/^(?:\.?\/)+/, ''))
+  .refine(
+    (path) => !path.split('/').some((part) => part === '.' || part === '..'),
+    'has . or .. in it; write it from the top of the repository',
+  );
 
 const refName = z
   .string()

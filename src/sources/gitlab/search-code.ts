@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cutText } from './cut-text.ts';
 import { defineProjectTool } from './project-tool.ts';
+import { ref } from './repository-args.ts';
 import type { Scope } from './scope.ts';
 import { fromWireList } from './wire.ts';
 
@@ -19,7 +20,7 @@ export function createSearchCode(pinned: Scope) {
         .min(2)
         .max(500)
         .describe('Words to look for, such as the name of a function or an error text'),
-      ref: z.string().min(1).max(512).optional().describe('Branch or tag'),
+      ref: ref.describe('Branch or tag'),
     }),
     async read({ query, ref }, { client, projectId }, signal) {
       const { api } = client.withSignal(signal);

@@ -33,6 +33,19 @@ test.each(['..', '../../../user', 'a/../b', '/etc/passwd', '%2e%2e/x', 'a\u0000b
   },
 );
 
+test.each(['gitlab_get_file', 'gitlab_list_directory', 'gitlab_get_blame'])(
+  '%s asks nobody for a path with dots in it',
+  async (tool) => {
+    const scene = await createRepository({ 'README.md': 'hello' });
+
+    for (const path of ['..', 'a/..', 'a/./b', './../b', '../../../../2/repository/files/x']) {
+      const { result } = await scene.call(tool, { path, ref: 'main' });
+      expect(result.error).toContain('has . or .. in it');
+    }
+    expect(scene.gitlab.requests).toEqual([]);
+  },
+);
+
 test('a folder is listed, a whole repository page by page', async () => {
   const many = Object.fromEntries(Array.from({ length: 230 }, (_, index) => [`docs/${index}.md`, 'x']));
   const scene = await createRepository({ 'README.md': 'x', 'src/a/b.ts': 'x', 'src/c.ts': 'x', ...many });
@@ -161,9 +174,11 @@ test('two refs are compared: commits and diff, or one file of it whole', async (
 test.each(['--upload-pack=x', 'a b', 'main~1', 'a:b', ''])('%j is not taken for a ref', async (from) => {
   const scene = await createSourceScene();
 
-  const { result } = await scene.call('gitlab_compare_refs', { from, to: 'main' });
+  const compared = await scene.call('gitlab_compare_refs', { from, to: 'main' });
+  const searched = await scene.call('gitlab_search_code', { query: 'price', ref: from });
 
-  expect(result.error).toContain('wrong arguments');
+  expect(compared.result.error).toContain('wrong arguments');
+  expect(searched.result.error).toContain('wrong arguments');
   expect(scene.gitlab.requests).toEqual([]);
 });
 
