@@ -28,27 +28,42 @@ export interface DataSourcesOptions {
 export async function openDataSources(options: DataSourcesOptions): Promise<DataSources> {
   const { config, secrets, reader, log } = options;
   const { konflux, testingFarm } = config.sources;
-  const clusters = await Promise.all((konflux?.clusters ?? []).map((one) => openCluster(one, options)));
-  const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
-  const mcp = await openMcpSources(config, secrets, new AbortController().signal);
-  return {
-    createFor(mr, project) {
-      const tenancies = clusters.flatMap(({ cluster, namespaces }) => {
-        const namespace = matchProject(namespaces, project);
-        return namespace === null ? [] : [{ cluster, namespace }];
-      });
-      const pinned = { project, gitlabUrl: config.gitlab.url, mrIid: mr.iid, sha: mr.sha };
-      return [
-        createGitlabSource(reader, toScope(config, mr)),
-        ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, pinned)] : []),
-        ...(farm ? [createTestingFarmSource(farm, { sha: mr.sha })] : []),
-        ...mcp.sources,
-      ];
-    },
-    async close() {
-      await Promise.all([...clusters.map(({ cluster }) => cluster.close()), farm?.close(), mcp.close()]);
-    },
+  const opened: { close(): Promise<unknown> }[] = [];
+  const close = async () => {
+    await Promise.all(opened.map((one) => one.close()));
   };
+  try {
+    const clusters: OpenCluster[] = [];
+    // One after the other: when one fails, those that are open are known.
+    for (const one of konflux?.clusters ?? []) {
+      const found = await openCluster(one, options);
+      clusters.push(found);
+      opened.push(found.cluster);
+    }
+    const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
+    if (farm) opened.push(farm);
+    const mcp = await openMcpSources(config, secrets, new AbortController().signal);
+    opened.push(mcp);
+    return {
+      createFor(mr, project) {
+        const tenancies = clusters.flatMap(({ cluster, namespaces }) => {
+          const namespace = matchProject(namespaces, project);
+          return namespace === null ? [] : [{ cluster, namespace }];
+        });
+        const pinned = { project, gitlabUrl: config.gitlab.url, mrIid: mr.iid, sha: mr.sha };
+        return [
+          createGitlabSource(reader, toScope(config, mr)),
+          ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, pinned)] : []),
+          ...(farm ? [createTestingFarmSource(farm, { sha: mr.sha })] : []),
+          ...mcp.sources,
+        ];
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function toScope(config: Config, { projectId, iid }: { projectId: number; iid: number }) {

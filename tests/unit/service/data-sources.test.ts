@@ -1,5 +1,6 @@
 import pino from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { Agent } from 'undici';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readSecrets } from '../../../src/config/config.ts';
 import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
 import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
@@ -62,6 +63,20 @@ test('a kubeconfig that is not there keeps the service from starting, and says w
   await expect(open({ sources: { konflux: { clusters } } })).rejects.toThrow(
     'The kubeconfig /nowhere/kubeconfig can not be read',
   );
+});
+
+test('what was opened is closed again when the next can not be', async () => {
+  const closed = vi.spyOn(Agent.prototype, 'destroy');
+  onTestFinished(() => closed.mockRestore());
+  const clusters = [{ kubearchiveUrl: 'https://a.example.com', namespaces: { '**': 'team' } }];
+  const mcp = [{ name: 'wiki', command: 'no-such-mcp', tools: ['get_page'] }];
+
+  await expect(open({ sources: { konflux: { clusters }, testingFarm: {}, mcp } })).rejects.toThrow(
+    'no-such-mcp',
+  );
+
+  // KubeArchive's connections, and the farm's to its API and to its files.
+  expect(new Set(closed.mock.contexts).size).toBe(3);
 });
 
 async function open(text: object, env: NodeJS.ProcessEnv = {}) {
