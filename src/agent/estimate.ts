@@ -80,5 +80,14 @@ function frameBytes({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): 
 
 /** As JSON, for what providers put around it. */
 export function messagesBytes(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
+  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
+}
+
+/** What was said does not change, and is asked for again and again. */
+const sizes = new WeakMap<Message, number>();
+
+function sizeOf(message: Message): number {
+  const known = sizes.get(message) ?? Buffer.byteLength(JSON.stringify(message));
+  sizes.set(message, known);
+  return known;
 }

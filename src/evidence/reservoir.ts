@@ -26,7 +26,7 @@ const LINE_END = 10;
 /** Two words only, since all of a huge log is searched for them: most others stand near one of these, not all do. */
 const STANDS_OUT = /error|fail/gi;
 /** So many finds are looked at wherever they are; of a log that has more, one in each stripe. */
-const MAX_LOOKS = 100_000;
+const MAX_LOOKS = 80_000;
 const STRIPE = 16 * 1024;
 const MAX_AROUND = 160;
 
