@@ -4,6 +4,8 @@ export interface Clock {
   readonly signal: AbortSignal;
   /** Aborts when all of it is over. */
   readonly endSignal: AbortSignal;
+  /** As `signal`, but of the time alone: a stop does not abort it. */
+  readonly timeSignal: AbortSignal;
   isTimeToWorkOver(): boolean;
   /** All that is left is for the turn that begins now. */
   startLastTurn(): void;
@@ -40,6 +42,9 @@ export function startClock(stopSignal: AbortSignal, maxDurationMs: number | unde
       return isLastTurn || work.signal.aborted ? endSignal : workSignal;
     },
     endSignal,
+    get timeSignal() {
+      return isLastTurn || work.signal.aborted ? all.signal : work.signal;
+    },
     isTimeToWorkOver: () => work.signal.aborted,
     startLastTurn: () => {
       isLastTurn = true;

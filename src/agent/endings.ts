@@ -1,4 +1,5 @@
 // How a run ends: each way with the best text there is, a reason, and a conversation that can be resumed.
+import { untilAborted } from '../deadline.ts';
 import { type LastTurn, toTimeReason } from './budget.ts';
 import { TimeUpError } from './clock.ts';
 import type { AgentEvent, Ending } from './events.ts';
@@ -28,7 +29,12 @@ export async function* answer(
 ): AsyncGenerator<AgentEvent, LoopResult> {
   run.messages.push(message);
   run.lastText = message.content;
-  yield* save(run);
+  try {
+    yield* save(run);
+  } catch (error) {
+    // It is the answer, saved in time or not.
+    if (!(error instanceof TimeUpError)) throw error;
+  }
   return end(run, ending, reason);
 }
 
@@ -55,8 +61,11 @@ export function toAnswer(content: string): AssistantMessage {
   return { role: 'assistant', content, toolCalls: [] };
 }
 
-export async function* save({ checkpoint, messages }: Run): AsyncGenerator<AgentEvent, void> {
-  await checkpoint(messages);
+/** One after the other. What hangs is not waited for beyond the time; a stop waits for it, so that it comes to no harm. */
+export async function* save(run: Run): AsyncGenerator<AgentEvent, void> {
+  const { checkpoint, messages, clock } = run;
+  run.saving = run.saving.catch(() => undefined).then(() => checkpoint(messages));
+  await untilAborted(run.saving, clock.timeSignal);
   yield { type: 'checkpoint', messages: messages.length };
 }
 

@@ -36,7 +36,10 @@ export interface LoopOptions extends Limits {
   compaction?: Compaction;
   /** Features that take part in the run, in their order. */
   hooks?: readonly Hooks[];
-  /** Saves the conversation; called only when every call has its result. */
+  /**
+   * Saves the conversation; called only when every call has its result, and one at a time.
+   * One that takes longer than the run may is left behind: whoever runs the loop saves once more, or says what is lost.
+   */
   checkpoint: (messages: readonly Message[]) => Promise<void>;
   signal: AbortSignal;
 }

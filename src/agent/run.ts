@@ -25,6 +25,8 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   sentBack: number;
   /** What the model is told with the next request only. */
   words: string[];
+  /** The last checkpoint; it may not be done yet. */
+  saving: Promise<void>;
   /** Events that could not be yielded where they happened. */
   pending: AgentEvent[];
   /** What would be sent now. */
@@ -51,6 +53,7 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
     emptyResponses: 0,
     sentBack: 0,
     words: [],
+    saving: Promise.resolve(),
     pending: [],
     request: (words = []) => ({
       system: options.system,

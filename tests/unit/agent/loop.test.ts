@@ -16,7 +16,7 @@ import {
   TOO_LONG_ANSWER_NUDGE,
 } from '../../../src/agent/prompts.ts';
 import { run, typesOf } from './run-loop.ts';
-import { scriptedModel, scriptedTools } from './scripted.ts';
+import { type ScriptedTurn, scriptedModel, scriptedTools } from './scripted.ts';
 
 const look = { name: 'look' };
 
@@ -254,6 +254,56 @@ describe('the budget', () => {
     });
     expect(result).toMatchObject({ text: 'The lock file.', ending: 'time' });
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The lock file.' });
+  });
+
+  test('of time does not wait for a checkpoint that hangs: the next turn is the last, and its answer comes in time', async () => {
+    const { result, requests, messages } = await run([{ calls: [look] }, { text: 'So far.' }], {
+      checkpoint: () => new Promise(() => undefined),
+      maxDurationMs: 500,
+    });
+    expect(requests.map(({ toolsDisabled }) => toolsDisabled)).toEqual([false, true]);
+    expect(result).toMatchObject({ text: 'So far.', ending: 'time' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'So far.' });
+  });
+
+  test('of time leaves an answer what it is when saving it hangs', async () => {
+    const checkpoint = () => new Promise<void>(() => undefined);
+    const { result, events } = await run([{ text: 'The lock file.' }], { checkpoint, maxDurationMs: 500 });
+    expect(result).toMatchObject({ text: 'The lock file.', ending: 'answered' });
+    expect(typesOf(events)).not.toContain('checkpoint');
+  });
+
+  test('of time that goes by while a checkpoint is slow lets the next one wait for it', async () => {
+    const saved: number[] = [];
+    const { promise: isReady, resolve } = Promise.withResolvers<void>();
+    const lastTurn = (): ScriptedTurn => {
+      resolve();
+      return { text: 'So far.' };
+    };
+    const { result } = await run((index) => (index === 0 ? { calls: [look] } : lastTurn()), {
+      checkpoint: async ({ length }) => {
+        await isReady;
+        saved.push(length);
+      },
+      maxDurationMs: 500,
+    });
+    expect(result).toMatchObject({ text: 'So far.', ending: 'time' });
+    expect(saved).toEqual([3, 4]);
+  });
+
+  test('of time is no reason to leave a checkpoint behind when the run is stopped', async () => {
+    const stop = new AbortController();
+    let isSaved = false;
+    const { result } = await run([{ calls: [look] }], {
+      checkpoint: async () => {
+        stop.abort(new Error('a new commit was pushed'));
+        await new Promise(setImmediate);
+        isSaved = true;
+      },
+      signal: stop.signal,
+    });
+    expect(result).toMatchObject({ ending: 'stopped', reason: 'a new commit was pushed' });
+    expect(isSaved).toBe(true);
   });
 
   test('of money leaves enough for a last turn', async () => {
