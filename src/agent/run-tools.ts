@@ -68,7 +68,9 @@ async function runTogether<T, R>(items: readonly T[], work: (item: T) => Promise
       }
     }
   };
-  const settled = await Promise.allSettled(Array.from({ length: MAX_PARALLEL }, next));
+  const settled = await Promise.allSettled(
+    Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, next),
+  );
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
   return results;
 }

@@ -152,7 +152,7 @@ function createClient(
 /** The SDK adds what it finds in `ANTHROPIC_CUSTOM_HEADERS`, which might be meant for another program. */
 function fetchWithOwnHeaders(apiKey: string | undefined): typeof fetch {
   return (url, init) => {
-    const headers = new Headers(init?.headers);
+    const headers = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers);
     for (const name of [...headers.keys()]) if (!OWN_HEADERS.has(name)) headers.delete(name);
     if (apiKey) headers.set('x-api-key', apiKey);
     return fetch(url, { ...init, headers });

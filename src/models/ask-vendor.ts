@@ -18,11 +18,13 @@ export async function askVendor(
   checkHistory(request);
   const watchdog = createWatchdog(request.signal, silenceMs);
   try {
-    return await ask(watchdog);
-  } catch (error) {
-    watchdog.signal.throwIfAborted();
-    throw toError(error);
-  } finally {
+    const turn = await ask(watchdog);
+    // Read to its end, nothing is left of it.
     watchdog.stop();
+    return turn;
+  } catch (error) {
+    const { aborted, reason } = watchdog.signal;
+    watchdog.giveUp();
+    throw aborted ? reason : toError(error);
   }
 }

@@ -20,10 +20,13 @@ export interface NativeForm<T> {
  */
 export function nativeOf<T>(message: AssistantMessage, form: NativeForm<T>): T | undefined {
   const { native } = message;
-  if (native?.author !== form.author || !form.is(native.content)) return undefined;
-  const holds = known.get(message) ?? isSame(message, form, native.content);
-  known.set(message, holds);
-  return holds ? native.content : undefined;
+  if (native?.author !== form.author) return undefined;
+  let holds = known.get(message);
+  if (holds === undefined) {
+    holds = form.is(native.content) && isSame(message, form, native.content);
+    known.set(message, holds);
+  }
+  return holds ? (native.content as T) : undefined;
 }
 
 /** A turn is never changed in place, and looking at each one before each request adds up. */

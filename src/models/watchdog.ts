@@ -5,8 +5,10 @@ export interface Watchdog {
   signal: AbortSignal;
   /** Something came: the silence starts anew. */
   heard(): void;
-  /** Ends the watch and whatever is left of the request. */
+  /** Ends the watch. */
   stop(): void;
+  /** Ends the watch and whatever is left of the request. */
+  giveUp(): void;
 }
 
 /** Ends a request that has gone silent: an SDK watches only until the first byte, or the answer as a whole. */
@@ -15,11 +17,13 @@ export function createWatchdog(signal: AbortSignal, silenceMs: number): Watchdog
   const timer = setTimeout(() => {
     silence.abort(new ModelError('retry', `the model was silent for ${Math.round(silenceMs / 1000)} s`));
   }, silenceMs);
+  const stop = (): void => clearTimeout(timer);
   return {
     signal: AbortSignal.any([signal, silence.signal]),
     heard: () => timer.refresh(),
-    stop: () => {
-      clearTimeout(timer);
+    stop,
+    giveUp: () => {
+      stop();
       silence.abort(ENDED);
     },
   };

@@ -36,10 +36,10 @@ describe('the watchdog', () => {
     expect(createWatchdog(AbortSignal.abort(reason), 1000).signal.reason).toBe(reason);
   });
 
-  test('leaves nothing behind when it is stopped', () => {
+  test('leaves nothing behind when the request is given up', () => {
     const watchdog = createWatchdog(never, 1000);
 
-    watchdog.stop();
+    watchdog.giveUp();
 
     expect(vi.getTimerCount()).toBe(0);
     expect(watchdog.signal.aborted).toBe(true);
