@@ -14,6 +14,7 @@ import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
+import type { Visibility } from '../sources/gitlab/audience.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
@@ -29,6 +30,8 @@ export interface Investigation {
   project: ProjectRef;
   mr: MergeRequest;
   workflow: WorkflowText;
+  /** Who can see the project now. */
+  visibility: Visibility;
   /** What a person asks; null for the analysis itself. */
   question: { noteId: number; text: string } | null;
   /** There was a session before, so there should be one now. */

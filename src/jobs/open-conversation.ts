@@ -5,9 +5,9 @@ import type { AssistantMessage, Message, UserMessage } from '../agent/messages.t
 import { repairHistory } from '../agent/repair-history.ts';
 import { type Session, SessionCorruptError, type SessionStore } from '../session/session-store.ts';
 import { addNotice, SESSION_LOST } from './notices.ts';
+import { isBoundTo, type SessionSubject } from './session-meta.ts';
 
-export interface Asked {
-  sessionId: string;
+export interface Asked extends SessionSubject {
   /** What every session begins with. */
   event: UserMessage;
   /** What a person asks; null for the analysis itself. */
@@ -25,9 +25,10 @@ export interface Conversation {
 
 export async function openConversation(
   deps: { store: SessionStore; log: Logger },
-  { sessionId, event, question, resumes }: Asked,
+  asked: Asked,
 ): Promise<Conversation> {
-  const { session, isCorrupt } = await loadSession(deps, sessionId);
+  const { sessionId, event, question, resumes } = asked;
+  const { session, isCorrupt } = await loadSession(deps, asked);
   const messages = session ? repair(session, event, deps.log.child({ session: sessionId })) : [event];
   ask(messages, question ? { role: 'user', content: question.text, noteId: question.noteId } : event);
   if (isCorrupt || (resumes && !session)) addNotice(messages, SESSION_LOST, question?.noteId);
@@ -43,13 +44,21 @@ export function findAnswer(messages: Message[], noteId: number | undefined): Ass
   return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
 }
 
-/** A session that can not be read is as good as none, but it is not hidden. */
+/** A session that can not be read, or is not for whom it would be opened now, is as good as none, but it is not hidden. */
 async function loadSession(
   { store, log }: { store: SessionStore; log: Logger },
-  id: string,
+  subject: SessionSubject,
 ): Promise<{ session: Session | null; isCorrupt: boolean }> {
+  const { sessionId: id } = subject;
   try {
-    return { session: await store.load(id), isCorrupt: false };
+    const session = await store.load(id);
+    if (!session?.meta || isBoundTo(session.meta, subject)) return { session, isCorrupt: false };
+    log.warn(
+      { session: id },
+      'session is of another place or for fewer people, set aside and started afresh',
+    );
+    await store.setAside(id, 'old');
+    return { session: null, isCorrupt: false };
   } catch (error) {
     if (!(error instanceof SessionCorruptError)) throw error;
     log.error({ err: error, session: id }, 'session can not be used, set aside and started afresh');

@@ -7,9 +7,10 @@ import { mentions } from '../mentions.ts';
 import type { AgentAccount } from '../publish/agent-account.ts';
 import type { Notes } from '../publish/notes.ts';
 import type { Reactions } from '../publish/reactions.ts';
-import type { AnalyzeJob, FeedbackJob, ReplyJob } from '../queue/job.ts';
+import type { AnalyzeJob, FeedbackJob, ProjectRef, ReplyJob } from '../queue/job.ts';
 import type { JobContext, JobHandler, JobQueue } from '../queue/queue.ts';
 import type { Records } from '../records/records.ts';
+import type { Audience, Visibility } from '../sources/gitlab/audience.ts';
 import type { MergeRequest, MergeRequests } from '../sources/gitlab/merge-requests.ts';
 import {
   type Findings,
@@ -26,6 +27,11 @@ import { stopOutdatedRuns } from './stop-outdated-runs.ts';
 
 export interface JobDependencies extends InvestigationDependencies {
   mergeRequests: MergeRequests;
+  audience: Audience;
+  /** Whether the configuration lets the agent work for this project. */
+  isAllowed: (project: ProjectRef) => boolean;
+  /** Quote logs where more people see the merge request than they. */
+  quotesMembersOnlyLogs: boolean;
   reactions: Reactions;
   notes: Notes;
   agent: AgentAccount;
@@ -71,13 +77,21 @@ async function analyze(
   const mr = await findMergeRequest(deps, job, signal);
   if (!mr) return nothingToDo(`no open merge request has commit ${job.sha}`);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
+  const place = await readPlace(deps, mr, signal);
+  if ('refusal' in place) return nothingToDo(place.refusal);
   const sessionId = toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
   await onMergeRequest(mr, sessionId);
 
   return holdSession(deps, sessionId, context, async (held) => {
     const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
-    const findings = await runAgent(deps, held, { sessionId, mr, question: null, resumes: false });
+    const findings = await runAgent(deps, held, {
+      ...place,
+      sessionId,
+      mr,
+      question: null,
+      resumes: false,
+    });
     // An earlier analysis says more than an ending without a word.
     const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
     await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, onlyIfNone, signal });
@@ -94,8 +108,8 @@ async function answer(
   const { signal } = context;
   const agent = await deps.agent.get();
   if (job.authorId === agent.id) return nothingToDo("the note is the agent's own");
-  if (await deps.mergeRequests.isBot(job.authorId, signal))
-    return nothingToDo('the note was written by a bot');
+  const person = await deps.audience.getPerson(job.authorId, signal);
+  if (person.isBot) return nothingToDo('the note was written by a bot');
   const mr = await deps.mergeRequests.get(job.project.id, job.mrIid, signal);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
   const { discussionId, noteId } = job;
@@ -107,8 +121,18 @@ async function answer(
   if (!thread && !job.mentioned) return nothingToDo("the thread is not the agent's");
   const question = await deps.notes.readReply({ mr, discussionId, noteId, signal });
   if (!question) return nothingToDo('the note is gone');
+  if (question.authorId !== job.authorId)
+    return nothingToDo('the note was not written by whom the event names');
   if (!thread && !mentions(question.body, agent.username))
     return nothingToDo('the note does not call the agent by name');
+  const place = await readPlace(deps, mr, signal);
+  if ('refusal' in place) return nothingToDo(place.refusal);
+  const asking = { mr, userId: job.authorId, person, visibility: place.visibility };
+  const refusal = await deps.audience.findRefusal(asking, signal);
+  if (refusal !== null) {
+    await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'lock', signal);
+    return nothingToDo(refusal);
+  }
   if (thread && isSmallTalk(question.body, agent.username)) {
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'thumbsup', signal);
     return { ending: 'small-talk', reason: 'the reply asks for nothing' };
@@ -120,6 +144,7 @@ async function answer(
     const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
     const findings = await runAgent(deps, held, {
+      ...place,
       sessionId,
       mr,
       question: { noteId, text: question.body },
@@ -135,10 +160,10 @@ async function answer(
 async function runAgent(
   deps: JobDependencies,
   context: JobContext,
-  subject: Pick<Investigation, 'sessionId' | 'mr' | 'question' | 'resumes'>,
+  subject: Omit<Investigation, 'runId' | 'workflow'>,
 ): Promise<Findings> {
-  const { job, signal, isLastAttempt } = context;
-  const investigation = { ...subject, runId: context.id, project: job.project, workflow: deps.workflow };
+  const { signal, isLastAttempt } = context;
+  const investigation = { ...subject, runId: context.id, workflow: deps.workflow };
   const findings = await investigate(deps, investigation, {
     signal,
     onEvent: (event) => deps.watch({ jobId: context.id, sessionId: subject.sessionId, event }),
@@ -155,6 +180,20 @@ async function runAgent(
     });
   if (!(error instanceof ModelError) && !isLastAttempt) throw error;
   return findings;
+}
+
+/** Where the work is done and who looks on, by GitLab's own word: an event says what its sender likes. */
+async function readPlace(
+  { audience, isAllowed, quotesMembersOnlyLogs }: JobDependencies,
+  { projectId }: MergeRequest,
+  signal: AbortSignal,
+): Promise<{ project: ProjectRef; visibility: Visibility } | { refusal: string }> {
+  const { path, visibility, logsAreForMembers } = await audience.ofProject(projectId, signal);
+  const project = { id: projectId, path };
+  if (!isAllowed(project)) return { refusal: `project ${path} is not among those of the configuration` };
+  if (logsAreForMembers && !quotesMembersOnlyLogs)
+    return { refusal: 'the logs are for members only, and a note would show them to others' };
+  return { project, visibility };
 }
 
 async function findMergeRequest(

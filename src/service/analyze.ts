@@ -11,6 +11,7 @@ import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
+import { createAudience } from '../sources/gitlab/audience.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
@@ -67,9 +68,11 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
       sha: mr.sha,
       workflow: workflow.name,
     });
-    const project = { id: mr.projectId, path: projectPath };
+    const { path, visibility } = await createAudience(reader, config.gitlab).ofProject(mr.projectId, signal);
+    const project = { id: mr.projectId, path };
     const runId = `analyze-${randomUUID()}`;
-    const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
+    const asked = { question: null, resumes: false };
+    const subject = { sessionId, runId, project, mr, workflow, visibility, ...asked };
     if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
     // Nobody shares a laptop's records, so only the limit of the run itself can be kept.
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;

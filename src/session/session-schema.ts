@@ -45,6 +45,7 @@ export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
   projectId: z.number(),
   projectPath: z.string(),
   mrIid: z.number(),
+  visibility: z.string().nullable().default(null),
   sha: z.string(),
   workflow: z.string(),
   model: z.string(),

@@ -43,6 +43,8 @@ export interface SessionMeta {
   projectId: number;
   projectPath: string;
   mrIid: number;
+  /** Who could see the project when the session began; null for one that was saved before this was kept. */
+  visibility: string | null;
   sha: string;
   workflow: string;
   /** Model of the last run. */

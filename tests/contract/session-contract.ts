@@ -328,6 +328,7 @@ function meta(): SessionMeta {
     projectId: 5,
     projectPath: 'group/app',
     mrIid: 7,
+    visibility: 'private',
     sha: 'abc123',
     workflow: 'analyze-failures',
     model: 'claude',

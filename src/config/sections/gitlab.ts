@@ -46,6 +46,18 @@ export const gitlab = z
       .array(z.union([z.int().min(1), username()]))
       .default([])
       .describe('Ids or usernames of other bots, which are never answered'),
+    minAccess: z
+      .enum(['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'])
+      .default('reporter')
+      .describe(
+        'Least access to the project of people who are answered; who opened the merge request is answered too, unless the project is private',
+      ),
+    membersOnlyLogs: z
+      .enum(['refuse', 'quote'])
+      .default('refuse')
+      .describe(
+        'What is done where only members may see the logs of jobs, but more people see the merge request: refuse to write, or quote the logs all the same',
+      ),
     resolveThreads: z
       .boolean()
       .default(false)

@@ -32,9 +32,12 @@ import {
   addProject,
   addToken,
   addUser,
+  blockUser,
+  changeProject,
   type NewProject,
   type NewToken,
   type NewUser,
+  removeMember,
   revokeToken,
   setMember,
 } from './world/people.ts';
@@ -62,6 +65,10 @@ export function createArrangement(world: World) {
     addProject: (input: NewProject): Readonly<Project> => addProject(world, input),
     setMember: (projectId: number, userId: number, level: AccessLevel) =>
       setMember(world, projectId, userId, level),
+    removeMember: (projectId: number, userId: number) => removeMember(world, projectId, userId),
+    blockUser: (userId: number) => blockUser(world, userId),
+    changeProject: (projectId: number, change: Parameters<typeof changeProject>[2]) =>
+      changeProject(world, projectId, change),
     addFile: (input: NewFile) => addFile(world, input),
     addHook: (input: NewHook) => addHook(world, input),
 

@@ -8,6 +8,7 @@ export type User = {
   name: string;
   email: string;
   bot: boolean;
+  state: 'active' | 'blocked';
   createdAt: Date;
 };
 
@@ -23,6 +24,8 @@ export type Project = {
   description: string;
   defaultBranch: string;
   visibility: 'private' | 'internal' | 'public';
+  /** Whether everybody who sees the project sees its jobs. */
+  publicJobs: boolean;
   members: Map<number, AccessLevel>;
   /** Branch name to the commit at its tip. */
   branches: Map<string, string>;

@@ -8,6 +8,7 @@ export interface MergeRequest {
   /** The head of its source branch, which is not the commit a merged-results pipeline ran on. */
   sha: string;
   webUrl: string;
+  authorId: number;
 }
 
 /** What the job itself must read of a merge request, whatever the model asks for later. */
@@ -15,7 +16,6 @@ export interface MergeRequests {
   get(project: number | string, iid: number, signal: AbortSignal): Promise<MergeRequest>;
   /** Open merge requests that contain this commit. */
   findBySha(projectId: number, sha: string, signal: AbortSignal): Promise<MergeRequest[]>;
-  isBot(userId: number, signal: AbortSignal): Promise<boolean>;
 }
 
 const MAX_PAGES = 10;
@@ -32,11 +32,6 @@ export function createMergeRequests(client: GitlabClient): MergeRequests {
         .api.Commits.allMergeRequests(projectId, sha, { perPage: 100, maxPages: MAX_PAGES });
       return found.map(fromWire).filter((mr) => mr.state === 'opened');
     },
-
-    async isBot(userId, signal) {
-      const user = await client.withSignal(signal).api.Users.show(userId);
-      return 'bot' in user && user.bot === true;
-    },
   };
 }
 
@@ -47,6 +42,7 @@ interface WireMergeRequest {
   state: string;
   sha: string;
   web_url: string;
+  author: { id: number };
 }
 
 function fromWire(mr: WireMergeRequest): MergeRequest {
@@ -57,5 +53,6 @@ function fromWire(mr: WireMergeRequest): MergeRequest {
     state: mr.state,
     sha: mr.sha,
     webUrl: mr.web_url,
+    authorId: mr.author.id,
   };
 }

@@ -313,7 +313,16 @@ async function run(
     {
       sessionId: ID,
       project: { id: 3, path: 'shop/checkout' },
-      mr: { projectId: 3, iid: 7, title: 'Round', state: 'opened', sha: 'abc', webUrl: 'http://gitlab.test' },
+      visibility: 'private',
+      mr: {
+        projectId: 3,
+        iid: 7,
+        title: 'Round',
+        state: 'opened',
+        sha: 'abc',
+        webUrl: 'http://gitlab.test',
+        authorId: 1,
+      },
       workflow: {
         name: 'analyze-failures',
         on: ['failed-pipeline'],

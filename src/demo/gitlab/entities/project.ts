@@ -43,6 +43,8 @@ export function toProject(world: World, project: Project) {
     issues_enabled: true,
     merge_requests_enabled: true,
     jobs_enabled: true,
+    builds_access_level: 'enabled',
+    public_jobs: project.publicJobs,
     merge_method: 'merge',
     only_allow_merge_if_pipeline_succeeds: false,
   };

@@ -9,7 +9,7 @@ export function toUserBasic(world: World, user: User) {
     id: user.id,
     username: user.username,
     name: user.name,
-    state: 'active',
+    state: user.state,
     locked: false,
     avatar_url: avatarLink(world, user),
     web_url: userLink(world, user),

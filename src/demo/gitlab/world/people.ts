@@ -13,6 +13,7 @@ export function addUser(world: World, input: NewUser): User {
     name: input.name ?? input.username,
     email: input.email ?? `${input.username}@gitlab.test`,
     bot: input.bot ?? false,
+    state: 'active',
     createdAt: world.now(),
   };
   world.users.set(user.id, user);
@@ -56,6 +57,7 @@ export function addProject(world: World, input: NewProject): Project {
     description: input.description ?? '',
     defaultBranch: input.defaultBranch ?? 'main',
     visibility: input.visibility ?? 'private',
+    publicJobs: true,
     members: new Map((input.members ?? []).map((member) => [member.userId, member.accessLevel])),
     branches: new Map(),
     createdAt: world.now(),
@@ -64,6 +66,23 @@ export function addProject(world: World, input: NewProject): Project {
   const first = addCommit(world, [project], { message: 'Initial commit' });
   project.branches.set(project.defaultBranch, first.sha);
   return project;
+}
+
+/** `path` moves it to where that is. */
+export function changeProject(
+  world: World,
+  projectId: number,
+  change: Partial<Pick<Project, 'path' | 'visibility' | 'publicJobs'>>,
+): void {
+  Object.assign(projectById(world, projectId), change);
+}
+
+export function blockUser(world: World, userId: number): void {
+  userById(world, userId).state = 'blocked';
+}
+
+export function removeMember(world: World, projectId: number, userId: number): void {
+  projectById(world, projectId).members.delete(userId);
 }
 
 export function setMember(world: World, projectId: number, userId: number, accessLevel: AccessLevel): void {
