@@ -3,18 +3,20 @@ import type { Readable } from 'node:stream';
 import { formatQuery } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
 import { PermanentError } from '../errors.ts';
-import { createGuardedLookup } from './address.ts';
-import { createAgent } from './agent.ts';
-import { contentTypeOf, readAnswer } from './answer.ts';
-import { toApiUrl, toBaseUrl, withoutSlashes } from './api-url.ts';
-import { toBodyStream } from './body-stream.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { type Answer, createExchange, describe, type GitlabRequest } from './exchange.ts';
-import { fromBrokenConnection } from './failure.ts';
+import { createGuardedLookup } from '../http/address.ts';
+import { createAgent } from '../http/agent.ts';
+import { contentTypeOf } from '../http/answer.ts';
+import { toApiUrl, withoutSlashes } from '../http/api-url.ts';
+import { toBodyStream } from '../http/body-stream.ts';
+import { type Clock, systemClock } from '../http/clock.ts';
+import { type Answer, createExchange, describe, type HttpRequest } from '../http/exchange.ts';
+import { fromBrokenConnection } from '../http/failure.ts';
+import { createLimiter } from '../http/limiter.ts';
+import { createSend, type HttpLog, type Send } from '../http/send.ts';
+import { toBaseUrl } from './base-url.ts';
 import { createFileHosts } from './file-hosts.ts';
-import { createLimiter } from './limiter.ts';
+import { readAnswer } from './read-answer.ts';
 import { createRequester } from './requester.ts';
-import { createSend, type GitlabLog, type Send } from './send.ts';
 
 export interface GitlabClientOptions {
   /** As people open it in the browser; a path below the host is fine. */
@@ -27,7 +29,7 @@ export interface GitlabClientOptions {
   maxRequestsPerMinute: number;
   /** Object stores that GitLab may send us to for logs and artifacts: `host`, `host:port`, `*.domain`. */
   fileHosts?: readonly string[];
-  log?: GitlabLog;
+  log?: HttpLog;
   clock?: Clock;
   /** How names become addresses; the system's unless told. */
   lookup?: LookupFunction;
@@ -65,6 +67,9 @@ export interface GitlabStream {
   status: number;
 }
 
+/** For messages. */
+const WHO = 'GitLab';
+
 export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
   const { token, timeoutMs, caFile, log, clock = systemClock } = options;
   const base = toBaseUrl(options.url);
@@ -75,13 +80,20 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
   const agent = createAgent({ timeoutMs, caFile, connect: { lookup } });
   const { checkTarget } = fileHosts;
   const authorize = async () => ({ 'private-token': token });
-  const exchange = createExchange({ dispatcher: agent, origin: base.origin, authorize, checkTarget });
-  const limiter = createLimiter(options.maxRequestsPerMinute, clock);
+  const exchange = createExchange({
+    dispatcher: agent,
+    origin: base.origin,
+    authorize,
+    checkTarget,
+    who: WHO,
+  });
+  const limiter = createLimiter(options.maxRequestsPerMinute, clock, WHO);
   const send = createSend({
     exchange,
     limiter,
     clock,
     redact: (text) => text.replaceAll(token, '[token]'),
+    who: WHO,
     log,
   });
   return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);
@@ -95,7 +107,7 @@ interface Shared {
 
 function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClient {
   const { host, send, close } = shared;
-  const toRequest = (path: string, signal: AbortSignal | undefined, query = ''): GitlabRequest => ({
+  const toRequest = (path: string, signal: AbortSignal | undefined, query = ''): HttpRequest => ({
     method: 'GET',
     url: toApiUrl(`${host}/api/v4`, path, query),
     signal: eitherOf(bound, signal),
@@ -107,7 +119,7 @@ function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClien
     api: new Gitlab({ host, requesterFn: createRequester(send, bound), queryTimeout: null }),
     async stream(path, { signal, searchParams, range, mayBePage = false } = {}) {
       const asked = toRequest(path, signal, formatQuery(searchParams));
-      const request = { ...asked, range, mayLeaveGitlab: true };
+      const request = { ...asked, range, mayLeaveOrigin: true };
       return send(request, async (answer) => toStream(request, answer, mayBePage));
     },
     async ping(signal) {
@@ -123,7 +135,7 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
-async function toStream(request: GitlabRequest, answer: Answer, mayBePage: boolean): Promise<GitlabStream> {
+async function toStream(request: HttpRequest, answer: Answer, mayBePage: boolean): Promise<GitlabStream> {
   const what = describe(request);
   if (!mayBePage && contentTypeOf(answer) === 'text/html') {
     await answer.body.dump();
@@ -131,7 +143,7 @@ async function toStream(request: GitlabRequest, answer: Answer, mayBePage: boole
     throw new PermanentError(`${what} was ${how} a web page, perhaps a login. Check GitLab's URL`);
   }
   const body = toBodyStream(answer.body, (error) =>
-    request.signal?.aborted ? request.signal.reason : fromBrokenConnection('GET', what, error).error,
+    request.signal?.aborted ? request.signal.reason : fromBrokenConnection('GET', what, error, WHO).error,
   );
   return { body, headers: answer.headers, status: answer.status };
 }

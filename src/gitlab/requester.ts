@@ -8,10 +8,10 @@ import {
   type ResponseBodyTypes,
 } from '@gitbeaker/requester-utils';
 import { PermanentError } from '../errors.ts';
-import { readAnswer } from './answer.ts';
-import { toApiUrl } from './api-url.ts';
-import { describe, type GitlabRequest, type Method } from './exchange.ts';
-import type { Send } from './send.ts';
+import { toApiUrl } from '../http/api-url.ts';
+import { describe, type HttpRequest, type Method } from '../http/exchange.ts';
+import type { Send } from '../http/send.ts';
+import { readAnswer } from './read-answer.ts';
 
 export function createRequester(send: Send, signal: AbortSignal | undefined) {
   return (resource: ResourceOptions): RequesterType => {
@@ -43,7 +43,7 @@ async function toRequest(
   method: Method,
   endpoint: string,
   options: DefaultRequestOptions,
-): Promise<GitlabRequest> {
+): Promise<HttpRequest> {
   if (options.asStream)
     throw new PermanentError(`${endpoint}: use the client's stream() instead of asStream`);
   const { headers = {}, body, searchParams = '' } = await defaultOptionsHandler(resource, options);

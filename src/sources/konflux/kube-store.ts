@@ -1,8 +1,8 @@
 // A cluster's API, and KubeArchive, which has the same paths on another host and a few habits of its own.
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
+import type { HttpReader } from '../../http/http-reader.ts';
 import { checkWire } from '../from-wire.ts';
-import type { HttpReader } from '../http/http-reader.ts';
 import { PAGE_SIZE, readPages } from './pages.ts';
 import { type Labels, type Page, RESOURCES, type Resource, type Store } from './store.ts';
 

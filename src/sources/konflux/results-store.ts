@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
+import type { HttpReader } from '../../http/http-reader.ts';
 import { checkWire } from '../from-wire.ts';
-import type { HttpReader } from '../http/http-reader.ts';
 import { PAGE_SIZE, readPages } from './pages.ts';
 import { decodeLogChunks } from './results-log.ts';
 import { RESOURCES, type Resource, type Store } from './store.ts';

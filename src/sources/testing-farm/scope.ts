@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HttpReader } from '../http/http-reader.ts';
+import type { HttpReader } from '../../http/http-reader.ts';
 
 /** What the job is about, and whom it asks; nothing of it comes from the model. */
 export interface Scope {

@@ -1,19 +1,19 @@
-// Reading, and only reading, from one configured address: with limits, retries and pauses as GitLab's client has them.
+// Reading, and only reading, from one configured address: with limits, retries and pauses.
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { PermanentError } from '../../errors.ts';
-import { createGuardedLookup, refuseForbiddenAddress } from '../../gitlab/address.ts';
-import { createAgent } from '../../gitlab/agent.ts';
-import { contentTypeOf } from '../../gitlab/answer.ts';
-import { toApiUrl, withoutSlashes } from '../../gitlab/api-url.ts';
-import { toBodyStream } from '../../gitlab/body-stream.ts';
-import { type Clock, systemClock } from '../../gitlab/clock.ts';
-import { type Answer, createExchange, describe } from '../../gitlab/exchange.ts';
-import { fromBrokenConnection } from '../../gitlab/failure.ts';
-import { createLimiter } from '../../gitlab/limiter.ts';
-import { createSend, type GitlabLog } from '../../gitlab/send.ts';
+import { PermanentError } from '../errors.ts';
+import { createGuardedLookup, refuseForbiddenAddress } from './address.ts';
+import { createAgent } from './agent.ts';
+import { contentTypeOf } from './answer.ts';
+import { toApiUrl, withoutSlashes } from './api-url.ts';
+import { toBodyStream } from './body-stream.ts';
 import { cutBody, readBytes } from './bounded-body.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Answer, createExchange, describe } from './exchange.ts';
+import { fromBrokenConnection } from './failure.ts';
+import { createLimiter } from './limiter.ts';
+import { createSend, type HttpLog } from './send.ts';
 
 export interface HttpReaderOptions {
   /** Who is asked, for messages: `KubeArchive of prod`. */
@@ -31,7 +31,7 @@ export interface HttpReaderOptions {
   maxRequestsPerMinute?: number;
   maxJsonBytes?: number;
   maxStreamBytes?: number;
-  log?: GitlabLog | undefined;
+  log?: HttpLog | undefined;
   clock?: Clock | undefined;
   /** How names become addresses; the system's unless told. */
   lookup?: LookupFunction;
@@ -96,7 +96,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
     method: 'GET' as const,
     url: toApiUrl(withoutSlashes(base.href), path, toSearch(query)),
     signal,
-    mayLeaveGitlab: true,
+    mayLeaveOrigin: true,
   });
 
   return {

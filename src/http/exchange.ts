@@ -5,7 +5,7 @@ import { PermanentError } from '../errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface GitlabRequest {
+export interface HttpRequest {
   method: Method;
   url: URL;
   headers?: Record<string, string>;
@@ -14,7 +14,7 @@ export interface GitlabRequest {
   /** Only these bytes, the last one included; who does not know parts answers 200 with all. */
   range?: { first: number; last: number } | undefined;
   /** Files may live in an object store: go there, without the token. */
-  mayLeaveGitlab?: boolean;
+  mayLeaveOrigin?: boolean;
   maxTries?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Answer {
   isForeign: boolean;
 }
 
-export type Exchange = (request: GitlabRequest) => Promise<Answer>;
+export type Exchange = (request: HttpRequest) => Promise<Answer>;
 
 const MAX_REDIRECTS = 5;
 const ANONYMOUS_HEADERS = { 'user-agent': 'hummingbird', accept: '*/*', 'accept-encoding': 'identity' };
@@ -40,16 +40,16 @@ export interface ExchangeParts {
   /** Throws for an address that must not be asked; it sees every redirect. */
   checkTarget?: (url: URL) => void;
   /** The service that is asked, for messages. */
-  who?: string;
+  who: string;
 }
 
 export function createExchange(parts: ExchangeParts): Exchange {
-  const { dispatcher, origin, authorize, checkTarget, who = 'GitLab' } = parts;
+  const { dispatcher, origin, authorize, checkTarget, who } = parts;
   return async (asked) => {
     let { url } = asked;
     let isForeign = false;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      // Once left, GitLab is not trusted again: whoever sent us back may have chosen the path.
+      // Once left, the origin is not trusted again: whoever sent us back may have chosen the path.
       isForeign ||= url.origin !== origin;
       checkTarget?.(url);
       const anonymous = { ...ANONYMOUS_HEADERS, ...toRangeHeader(asked) };
@@ -72,11 +72,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
 }
 
 /** For messages and logs: never the query, it may hold a secret. */
-export function describe({ method, url }: Pick<GitlabRequest, 'method' | 'url'>): string {
+export function describe({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
   return `${method} ${url.pathname}`;
 }
 
-function toRangeHeader({ range }: GitlabRequest): Record<string, string> {
+function toRangeHeader({ range }: HttpRequest): Record<string, string> {
   return range ? { range: `bytes=${range.first}-${range.last}` } : {};
 }
 
@@ -84,14 +84,14 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-function toRedirectTarget(asked: GitlabRequest, status: number, target: URL | null, who: string): URL {
+function toRedirectTarget(asked: HttpRequest, status: number, target: URL | null, who: string): URL {
   if (!target) throw new PermanentError(`${describe(asked)} was redirected to an invalid address`);
   const isWrite = asked.method !== 'GET';
   const isSameOrigin = target.origin === asked.url.origin;
   // After 301, 302 and 303 a write would have to become a read, and its caller would believe it was done.
   const isAllowed = isWrite
     ? isSameOrigin && (status === 307 || status === 308)
-    : isSameOrigin || (asked.mayLeaveGitlab === true && /^https?:$/.test(target.protocol));
+    : isSameOrigin || (asked.mayLeaveOrigin === true && /^https?:$/.test(target.protocol));
   if (isAllowed) return target;
   throw new PermanentError(
     `${describe(asked)} was redirected (${status}) to ${target.origin}${target.pathname}, which is not followed with a token. Check ${who}'s URL in the configuration`,

@@ -1,8 +1,8 @@
 // What is read of an answer, and not more: the bytes are counted after they were unpacked.
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { PermanentError } from '../../errors.ts';
-import type { Answer } from '../../gitlab/exchange.ts';
+import { PermanentError } from '../errors.ts';
+import type { Answer } from './exchange.ts';
 
 /** The whole body; one that is larger is an error. */
 export async function readBytes(answer: Answer, maxBytes: number, what: string): Promise<Buffer> {

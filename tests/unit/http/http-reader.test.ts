@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NotFoundError, PermanentError, RetryableError } from '../../../src/errors.ts';
-import { createHttpReader, type HttpReaderOptions } from '../../../src/sources/http/http-reader.ts';
+import { createHttpReader, type HttpReaderOptions } from '../../../src/http/http-reader.ts';
 import { answerJson, createFakeClock, failureOf, resolveTo, startServer } from '../gitlab/gitlab-server.ts';
 
 const signal = new AbortController().signal;

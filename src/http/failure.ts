@@ -4,15 +4,15 @@ import type { Method } from './exchange.ts';
 
 export interface Failure {
   error: PermanentError | RetryableError;
-  /** `always`: GitLab surely did nothing. `reads`: it may have acted, which only a read does not mind. */
+  /** `always`: the other side surely did nothing. `reads`: it may have acted, which only a read does not mind. */
   repeat: 'always' | 'reads' | 'never';
-  /** How long GitLab asked us to wait. */
+  /** How long we were asked to wait. */
   askedMs?: number | undefined;
 }
 
 export interface Refusal {
   status: number;
-  /** GitLab's own, free of secrets. */
+  /** Of the service itself, free of secrets. */
   words: string;
   /** The answer came from another origin, reached by a redirect without our token. */
   isForeign: boolean;
@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** `who` is the service that was asked. */
-export function fromRefusal(method: Method, what: string, refusal: Refusal, who = 'GitLab'): Failure {
+export function fromRefusal(method: Method, what: string, refusal: Refusal, who: string): Failure {
   const { status, isForeign, askedMs } = refusal;
   const says = refusal.words === '' ? '' : `: ${refusal.words}`;
   if (status === 404) {
@@ -43,7 +43,7 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal, who 
   return { error: new RetryableError(message, options), repeat, askedMs };
 }
 
-export function fromBrokenConnection(method: Method, what: string, cause: unknown, who = 'GitLab'): Failure {
+export function fromBrokenConnection(method: Method, what: string, cause: unknown, who: string): Failure {
   const code = codeOf(cause);
   if (UNTRUSTED.has(code)) {
     const message = `${what} was not sent, the certificate is not trusted (${code}). Renew it, or set the CA file to the PEM of the authority that signed it`;
