@@ -12,11 +12,12 @@ import { type Clock, systemClock } from '../http/clock.ts';
 import { type Answer, createExchange, describe, type HttpRequest } from '../http/exchange.ts';
 import { fromBrokenConnection } from '../http/failure.ts';
 import { createLimiter } from '../http/limiter.ts';
+import { MAX_ANSWER_MS, MAX_STREAM_MS } from '../http/read-deadline.ts';
 import { createSend, type HttpLog, type Send } from '../http/send.ts';
 import { toBaseUrl } from './base-url.ts';
 import { createFileHosts } from './file-hosts.ts';
 import { readAnswer } from './read-answer.ts';
-import { createRequester } from './requester.ts';
+import { createRequester, type ListPages } from './requester.ts';
 
 export interface GitlabClientOptions {
   /** As people open it in the browser; a path below the host is fine. */
@@ -24,8 +25,11 @@ export interface GitlabClientOptions {
   token: string;
   /** PEM file with authorities to believe in addition to Node's own. */
   caFile?: string;
-  /** The longest silence: before an answer begins, and within it. Not a limit on the whole. */
+  /** The longest silence: before an answer begins, and within it. */
   timeoutMs: number;
+  /** For one whole answer, and for one that is streamed. */
+  maxAnswerMs?: number;
+  maxStreamMs?: number;
   maxRequestsPerMinute: number;
   /** Object stores that GitLab may send us to for logs and artifacts: `host`, `host:port`, `*.domain`. */
   fileHosts?: readonly string[];
@@ -37,8 +41,8 @@ export interface GitlabClientOptions {
 
 /**
  * Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason.
- * Who pages with `all()` should pass `perPage: 100` and `maxPages`: gitbeaker follows `next` for ever
- * otherwise, and heeds `maxPages` only when `perPage` is given too.
+ * Who pages with `all()` should give `pages` to `withSignal`: gitbeaker follows `next` for ever otherwise. Its own
+ * `maxPages` counts no bytes and no empty pages, and is heeded only beside `perPage`.
  */
 export interface GitlabClient {
   readonly api: Gitlab;
@@ -46,8 +50,11 @@ export interface GitlabClient {
   stream(path: string, options?: StreamOptions): Promise<GitlabStream>;
   /** One cheap try: is GitLab there, and does it take our token? */
   ping(signal?: AbortSignal): Promise<void>;
-  /** The same client, its requests bound to this signal; gitbeaker's calls take none of their own. */
-  withSignal(signal: AbortSignal): GitlabClient;
+  /**
+   * The same client, its requests bound to this signal; gitbeaker's calls take none of their own.
+   * With `pages`, one list can be read with it, which ends where their budget does.
+   */
+  withSignal(signal: AbortSignal, pages?: ListPages): GitlabClient;
   /** Ends all connections at once, for every view of this client; stop the work first. */
   close(): Promise<void>;
 }
@@ -96,17 +103,22 @@ export function createGitlabClient(options: GitlabClientOptions): GitlabClient {
     who: WHO,
     log,
   });
-  return createView({ host: withoutSlashes(base.href), send, close: () => agent.destroy() }, undefined);
+  const { maxAnswerMs = MAX_ANSWER_MS, maxStreamMs = MAX_STREAM_MS } = options;
+  const host = withoutSlashes(base.href);
+  return createView({ host, send, maxAnswerMs, maxStreamMs, close: () => agent.destroy() }, undefined);
 }
 
 interface Shared {
   host: string;
   send: Send;
+  maxAnswerMs: number;
+  maxStreamMs: number;
   close(): Promise<void>;
 }
 
-function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClient {
-  const { host, send, close } = shared;
+function createView(shared: Shared, bound: AbortSignal | undefined, pages?: ListPages): GitlabClient {
+  const { host, maxAnswerMs, maxStreamMs, close } = shared;
+  const send: Send = (request, read) => shared.send({ maxMs: maxAnswerMs, ...request }, read);
   const toRequest = (path: string, signal: AbortSignal | undefined, query = ''): HttpRequest => ({
     method: 'GET',
     url: toApiUrl(`${host}/api/v4`, path, query),
@@ -116,17 +128,17 @@ function createView(shared: Shared, bound: AbortSignal | undefined): GitlabClien
   return {
     // No token for gitbeaker, it is added on the wire; and no timer: its timeout would cover all pages
     // of a list together.
-    api: new Gitlab({ host, requesterFn: createRequester(send, bound), queryTimeout: null }),
+    api: new Gitlab({ host, requesterFn: createRequester(send, bound, pages), queryTimeout: null }),
     async stream(path, { signal, searchParams, range, mayBePage = false } = {}) {
       const asked = toRequest(path, signal, formatQuery(searchParams));
-      const request = { ...asked, range, mayLeaveOrigin: true };
+      const request = { ...asked, range, mayLeaveOrigin: true, maxMs: maxStreamMs };
       return send(request, async (answer) => toStream(request, answer, mayBePage));
     },
     async ping(signal) {
       const request = { ...toRequest('version', signal), maxTries: 1 };
       await send(request, (answer) => readAnswer(answer, describe(request)));
     },
-    withSignal: (signal) => createView(shared, eitherOf(bound, signal)),
+    withSignal: (signal, pages) => createView(shared, eitherOf(bound, signal), pages),
     close,
   };
 }

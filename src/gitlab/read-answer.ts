@@ -6,7 +6,7 @@ import type { Answer } from '../http/exchange.ts';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** The whole body in the form its content type promises, as gitbeaker expects it. */
-export async function readAnswer(answer: Answer, what: string): Promise<unknown> {
+export async function readAnswer(answer: Answer, what: string): Promise<{ body: unknown; bytes: number }> {
   const contentType = contentTypeOf(answer);
   if (contentType === 'text/html') {
     await answer.body.dump();
@@ -14,11 +14,14 @@ export async function readAnswer(answer: Answer, what: string): Promise<unknown>
       `${what} was answered with a web page, not by GitLab's API. Check GitLab's URL in the configuration`,
     );
   }
-  const bytes = await readBytes(answer.body, what);
-  if (answer.status === 204) return null;
-  if (contentType === 'application/json') return parseJson(toText(bytes));
-  if (contentType.startsWith('text/')) return toText(bytes);
-  return new Blob(bytes, { type: contentType });
+  const chunks = await readBytes(answer.body, what);
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  return { body: answer.status === 204 ? null : toBody(chunks, contentType), bytes };
+}
+
+function toBody(chunks: Buffer<ArrayBuffer>[], contentType: string): unknown {
+  if (contentType === 'application/json') return parseJson(toText(chunks));
+  return contentType.startsWith('text/') ? toText(chunks) : new Blob(chunks, { type: contentType });
 }
 
 async function readBytes(body: Readable, what: string): Promise<Buffer<ArrayBuffer>[]> {

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import { PermanentError } from '../errors.ts';
+import { MAX_ANSWER_MS, startReadDeadline } from './read-deadline.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -16,6 +17,8 @@ export interface HttpRequest {
   /** Files may live in an object store: go there, without the token. */
   mayLeaveOrigin?: boolean;
   maxTries?: number;
+  /** Until the answer is whole, redirects included. */
+  maxMs?: number | undefined;
 }
 
 export interface Answer {
@@ -46,6 +49,18 @@ export interface ExchangeParts {
 export function createExchange(parts: ExchangeParts): Exchange {
   const { dispatcher, origin, authorize, checkTarget, who } = parts;
   return async (asked) => {
+    const deadline = startReadDeadline(asked.maxMs ?? MAX_ANSWER_MS, asked.signal);
+    try {
+      const answer = await follow(asked, deadline.signal);
+      answer.body.once('close', deadline.stop);
+      return answer;
+    } catch (error) {
+      deadline.stop();
+      throw error;
+    }
+  };
+
+  async function follow(asked: HttpRequest, signal: AbortSignal): Promise<Answer> {
     let { url } = asked;
     let isForeign = false;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
@@ -58,7 +73,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
         method: asked.method,
         headers: isForeign ? anonymous : { ...asked.headers, ...anonymous, ...(await authorize()) },
         body: asked.body ?? null,
-        signal: asked.signal ?? null,
+        signal,
       });
       const headers = toHeaders(response.headers);
       if (!isRedirect(response.statusCode)) {
@@ -68,7 +83,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
       url = toRedirectTarget(asked, response.statusCode, URL.parse(headers.location ?? '', url.href), who);
     }
     throw new PermanentError(`${describe(asked)} was redirected more than ${MAX_REDIRECTS} times`);
-  };
+  }
 }
 
 /** For messages and logs: never the query, it may hold a secret. */

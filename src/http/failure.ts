@@ -1,6 +1,7 @@
 // What a failed try means: which error it becomes, and who may try again.
 import { NotFoundError, PermanentError, RetryableError } from '../errors.ts';
 import type { Method } from './exchange.ts';
+import { TooLateError } from './read-deadline.ts';
 
 export interface Failure {
   error: PermanentError | RetryableError;
@@ -44,6 +45,11 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal, who:
 }
 
 export function fromBrokenConnection(method: Method, what: string, cause: unknown, who: string): Failure {
+  if (cause instanceof TooLateError) {
+    const message = `${what} ${cause.message} and was given up${outcome(method, 'reads')}`;
+    // It has had its time; a second one belongs to whoever asks again.
+    return { error: new RetryableError(message, { cause }), repeat: 'never' };
+  }
   const code = codeOf(cause);
   if (UNTRUSTED.has(code)) {
     const message = `${what} was not sent, the certificate is not trusted (${code}). Renew it, or set the CA file to the PEM of the authority that signed it`;

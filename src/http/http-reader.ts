@@ -13,6 +13,8 @@ import { type Clock, systemClock } from './clock.ts';
 import { type Answer, createExchange, describe } from './exchange.ts';
 import { fromBrokenConnection } from './failure.ts';
 import { createLimiter } from './limiter.ts';
+import type { PageBudget } from './page-budget.ts';
+import { MAX_STREAM_MS } from './read-deadline.ts';
 import { createSend, type HttpLog } from './send.ts';
 
 export interface HttpReaderOptions {
@@ -28,6 +30,9 @@ export interface HttpReaderOptions {
   connect?: buildConnector.BuildOptions;
   /** The longest silence: before an answer begins, and within it. */
   timeoutMs?: number;
+  /** For one whole answer, and for one that is streamed. */
+  maxAnswerMs?: number;
+  maxStreamMs?: number;
   maxRequestsPerMinute?: number;
   maxJsonBytes?: number;
   maxStreamBytes?: number;
@@ -40,7 +45,8 @@ export interface HttpReaderOptions {
 /** Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason. */
 export interface HttpReader {
   readonly who: string;
-  getJson(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** With `pages`, it is one of them, and counted. */
+  getJson(path: string, query: Query, signal: AbortSignal, pages?: PageBudget): Promise<unknown>;
   /** A text that is small enough to be held in memory. */
   getText(path: string, signal: AbortSignal): Promise<string>;
   /** Read it to its end, or destroy it. What is too long ends with a line that says so. */
@@ -59,6 +65,7 @@ const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 export function createHttpReader(options: HttpReaderOptions): HttpReader {
   const { who, authorize = async () => ({}), timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
   const { maxJsonBytes = MAX_JSON_BYTES, maxStreamBytes = MAX_STREAM_BYTES, caFile, log } = options;
+  const { maxAnswerMs, maxStreamMs = MAX_STREAM_MS } = options;
   const base = new URL(options.url);
   const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
   // All of them are named in the configuration, so they may be in the operator's own network.
@@ -97,15 +104,17 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
     url: toApiUrl(withoutSlashes(base.href), path, toSearch(query)),
     signal,
     mayLeaveOrigin: true,
+    maxMs: maxAnswerMs,
   });
 
   return {
     who,
-    async getJson(path, query, signal) {
+    async getJson(path, query, signal, pages) {
       const request = toRequest(path, query, signal);
       return send(request, async (answer) => {
         await refuseWebPage(answer, who, describe(request));
         const bytes = await readBytes(answer, maxJsonBytes, describe(request));
+        pages?.spend(bytes.length);
         return parseJson(bytes, contentTypeOf(answer), `${who}, ${describe(request)},`);
       });
     },
@@ -116,7 +125,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
       );
     },
     async open(path, query, signal) {
-      const request = toRequest(path, query, signal);
+      const request = { ...toRequest(path, query, signal), maxMs: maxStreamMs };
       const what = describe(request);
       return send(request, async (answer) =>
         toBodyStream(cutBody(answer, maxStreamBytes, what), (error) =>

@@ -7,6 +7,7 @@ import { createFetchToSandbox } from './fetch-to-sandbox.ts';
 import { createGaps } from './gaps.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from './limits.ts';
 import { toNotes } from './notes.ts';
+import { withReadDeadline } from './read-deadline.ts';
 import { createSandboxExec } from './sandbox-exec.ts';
 import { createSourceCall } from './source-call.ts';
 import { createSpill } from './spill.ts';
@@ -29,7 +30,7 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
   const sourceTools = sources
     .flatMap((source) => source.tools)
     .filter(({ name }) => isAllowed(name))
-    .map(gaps.watch);
+    .map((tool) => gaps.watch(withReadDeadline(tool, limits)));
   const spill = createSpill(sandbox, limits);
   const fetch = createFetch(sandbox, sourceTools);
   const offered = [

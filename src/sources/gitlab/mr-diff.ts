@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import { toDiffText, type WireFile, wireFile } from './diff-text.ts';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 /** Of one file, when all are asked for: a lock file must not bury the change. */
 const MAX_FILE_CHARACTERS = 20_000;
@@ -17,10 +17,14 @@ export function createGetMrDiff({ client, projectId, mrIid }: Scope) {
       path: z.string().min(1).optional().describe('Only this file, by its old or new path'),
     }),
     async read({ path }, signal) {
-      const { api } = client.withSignal(signal);
-      const answer = await api.MergeRequests.allDiffs(projectId, mrIid, PAGING);
-      const files = fromWireList(wireFile, 'the changes', answer);
-      const { note } = toCutNote(files, 'changed files');
+      const list = await readList(
+        client,
+        (api) => api.MergeRequests.allDiffs(projectId, mrIid, PAGING),
+        { schema: wireFile, what: 'the changes' },
+        signal,
+      );
+      const { items: files } = list;
+      const { note } = toCutNote(list, 'changed files');
       const text =
         path === undefined
           ? files.map((file) => toDiffText(file, { maxCharacters: MAX_FILE_CHARACTERS, toAdvice })).join('')

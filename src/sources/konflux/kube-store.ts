@@ -17,9 +17,9 @@ export function createKubeStore(reader: HttpReader, namespace: string, kind: Sto
     `${group.includes('/') ? 'apis' : 'api'}/${group}/namespaces/${namespace}/${plural}`;
 
   const listAll = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
-    readPages(async (token) => {
+    readPages(async (token, pages) => {
       const asked = { ...query, limit: PAGE_SIZE, continue: token };
-      return fromList(await reader.getJson(pathOf(resource), asked, signal), who, resource);
+      return fromList(await reader.getJson(pathOf(resource), asked, signal, pages), who, resource);
     }, signal);
 
   return {

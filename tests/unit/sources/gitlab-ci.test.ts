@@ -198,7 +198,7 @@ test('reading stops after 1000 jobs and says so', async () => {
   const answer = await scene.ask<Jobs>('gitlab_list_jobs', { pipeline_id: pipeline.id });
 
   expect(answer.total).toBe(1_000);
-  expect(answer.note).toMatch(/Only the first 1000 jobs.* there may be more/);
+  expect(answer.note).toMatch(/Only the first 1000 jobs.* there are more/);
 });
 
 test("external statuses of the merge request's head are told apart from GitLab's jobs", async () => {
