@@ -66,9 +66,9 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
   }
 }
 
-function toScope(config: Config, { projectId, iid }: { projectId: number; iid: number }) {
+function toScope(config: Config, { projectId, iid, sha }: { projectId: number; iid: number; sha: string }) {
   const mayRead = (project: Project) => mayReadProject(config, project);
-  return { projectId, mrIid: iid, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
+  return { projectId, mrIid: iid, sha, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
 }
 
 type ClusterConfig = NonNullable<Config['sources']['konflux']>['clusters'][number];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failedFirst } from './failed-first.ts';
-import { readHeadSha } from './mr-details.ts';
+import { shaOf } from './head-moved.ts';
 import { PAGING, readList, toCutNote, type WireList } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
 
@@ -14,10 +14,10 @@ export function createListCommitStatuses(scope: Scope) {
         .string()
         .regex(/^[0-9a-f]{7,64}$/i)
         .optional()
-        .describe("A commit; the merge request's head unless told"),
+        .describe('A commit; the one of this job unless told'),
     }),
     async read({ sha: wanted }, signal) {
-      const sha = wanted ?? (await readHeadSha(scope, signal));
+      const sha = wanted ?? shaOf(scope);
       return { kind: 'json', value: toAnswer(sha, await listStatuses(scope, sha, signal)) };
     },
   });

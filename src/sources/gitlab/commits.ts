@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { cutText } from './cut-text.ts';
+import { toMovedNote } from './head-moved.ts';
 import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
 
 const MAX_MESSAGE = 2_000;
 
-export function createListCommits({ client, projectId, mrIid }: Scope) {
+export function createListCommits(scope: Scope) {
+  const { client, projectId, mrIid } = scope;
   return defineTool({
     name: 'gitlab_list_commits',
     description:
@@ -19,7 +21,12 @@ export function createListCommits({ client, projectId, mrIid }: Scope) {
         { schema: wireCommit, what: 'the commits' },
         signal,
       );
-      return { kind: 'json', value: { commits: list.items.map(fromCommit), ...toCutNote(list, 'commits') } };
+      const moved = toMovedNote(list.items[0]?.id, scope);
+      const commits = list.items.map(fromCommit);
+      return {
+        kind: 'json',
+        value: { ...(moved !== undefined && { moved }), commits, ...toCutNote(list, 'commits') },
+      };
     },
   });
 }

@@ -15,7 +15,7 @@ export function createListDirectory(pinned: Scope) {
       recursive: z.boolean().optional(),
     }),
     async read({ path, ref: wanted, recursive = false }, scope, signal) {
-      const at = await toRef(scope, wanted, signal);
+      const at = toRef(scope, wanted);
       const options = {
         ...PAGING,
         // GitLab no longer counts pages here.

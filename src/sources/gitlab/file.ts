@@ -16,7 +16,7 @@ export function createGetFile(pinned: Scope) {
       const { client, projectId } = scope;
       const { body } = await client.stream(
         `projects/${projectId}/repository/files/${encodeURIComponent(path)}/raw`,
-        { signal, searchParams: { ref: await toRef(scope, wanted, signal) } },
+        { signal, searchParams: { ref: toRef(scope, wanted) } },
       );
       return { kind: 'text', of: 'text', body };
     },

@@ -7,7 +7,7 @@ export interface Scope {
   /** Where that project is: the objects of other hosts are none of its. */
   gitlabUrl: string;
   mrIid: number;
-  /** The head of the merge request. */
+  /** The commit it is about. */
   sha: string;
   places: readonly Place[];
 }

@@ -7,7 +7,7 @@ export interface Scope {
   artifacts: HttpReader;
   /** All files of requests lie below it. */
   artifactsUrl: string;
-  /** The head of the merge request. */
+  /** The commit it is about. */
   sha: string;
 }
 

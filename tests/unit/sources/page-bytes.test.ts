@@ -13,7 +13,9 @@ test("GitLab's large pages end after about 24 MB, and the note tells", async () 
     const link = `<${url}/api/v4/x?page=${count + 1}&per_page=100>; rel="next"`;
     answerJson(response, [{ id: `${count}`, title: 'large', pad: PAD }], { headers: { link } });
   });
-  const { ask } = asModel(createGitlabSource(createClient(url), { projectId: 1, mrIid: 7 }));
+  const { ask } = asModel(
+    createGitlabSource(createClient(url), { projectId: 1, mrIid: 7, sha: 'a'.repeat(40) }),
+  );
 
   const answer = await ask('gitlab_list_commits');
 
@@ -29,7 +31,9 @@ test('pages without anything in them do not go on for ever', async () => {
     const link = `<${url}/api/v4/x?page=${count + 1}&per_page=100>; rel="next"`;
     answerJson(response, count === 1 ? [{ id: 'a' }] : [], { headers: { link } });
   });
-  const { ask } = asModel(createGitlabSource(createClient(url), { projectId: 1, mrIid: 7 }));
+  const { ask } = asModel(
+    createGitlabSource(createClient(url), { projectId: 1, mrIid: 7, sha: 'a'.repeat(40) }),
+  );
 
   expect(await ask('gitlab_list_commits')).toMatchObject({ note: expect.stringContaining('there are more') });
   expect(requests).toHaveLength(10);

@@ -40,6 +40,6 @@ test('a log that drips for ever is a named gap, and what fetched it goes on', as
 });
 
 function attach(url: string, limits: Partial<ToolLimits>) {
-  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 7 });
+  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 7, sha: 'a'.repeat(40) });
   return createToolbox({ sandbox: createMemorySandbox(), sources: [source], limits });
 }
