@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
 import { toMovedNote } from './head-moved.ts';
 import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';

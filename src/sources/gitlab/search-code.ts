@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
 import { defineProjectTool } from './project-tool.ts';
 import { readList } from './read-list.ts';
 import { ref } from './repository-args.ts';

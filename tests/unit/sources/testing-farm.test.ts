@@ -160,6 +160,20 @@ describe('results', () => {
     expect(plans).toHaveLength(2);
   });
 
+  test('of very many tests are those that failed, and a note tells how many are left out', async () => {
+    const many = '<testcase name="/tests/fine" result="passed"/>'.repeat(10_000);
+    const xml = XUNIT.replace('<testcase name="/tests/ok" result="PASS"/>', many);
+    const { ask } = await createFarm({ files: { 'results.xml': xml } });
+
+    const answer = await ask<{ plans: { tests: unknown[] }[] }>('testing_farm_list_results', ARGS);
+
+    expect(answer).toMatchObject({ failed_tests: 2, note: expect.stringMatching(/^10002 of 10004 tests/) });
+    expect(answer.plans.flatMap(({ tests }) => tests)).toMatchObject([
+      { test: '/tests/überfall & mehr', result: 'failed' },
+      { test: 'failure', result: 'error' },
+    ]);
+  });
+
   test('inside of the request are taken from there', async () => {
     const { ask, artifacts } = await createFarm({
       request: { result: { overall: 'passed', xunit: '<testsuites overall-result="passed"></testsuites>' } },
