@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import { readStatuses } from '../sources/gitlab/commit-statuses.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
 import type { KubeLogin } from '../sources/konflux/kube-access.ts';
@@ -50,11 +51,21 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
           const namespace = matchProject(namespaces, project);
           return namespace === null ? [] : [{ cluster, namespace }];
         });
-        const pinned = { project, gitlabUrl: config.gitlab.url, mrIid: mr.iid, sha: mr.sha };
+        const { url: gitlabUrl, otherHosts } = config.gitlab;
+        const pinned = { project, gitlabUrl, otherHosts, mrIid: mr.iid, sha: mr.sha };
+        const scope = toScope(config, mr);
         return [
-          createGitlabSource(reader, toScope(config, mr)),
+          createGitlabSource(reader, scope),
           ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, pinned)] : []),
-          ...(farm ? [createTestingFarmSource(farm, { sha: mr.sha })] : []),
+          ...(farm
+            ? [
+                createTestingFarmSource(farm, {
+                  ...pinned,
+                  testRepositories: testingFarm?.testRepositories ?? [],
+                  readStatuses: (signal) => readStatuses({ client: reader, ...scope }, signal),
+                }),
+              ]
+            : []),
           ...mcp.sources,
         ];
       },

@@ -35,6 +35,12 @@ const wireStatus = z.object({
 
 type WireStatus = z.infer<typeof wireStatus>;
 
+/** Their links and descriptions, for whoever looks for something in them. */
+export async function readStatuses(scope: Scope, signal: AbortSignal): Promise<string[]> {
+  const { items } = await listStatuses(scope, shaOf(scope), signal);
+  return items.map(({ target_url, description }) => `${target_url ?? ''} ${description ?? ''}`);
+}
+
 async function listStatuses({ client, projectId }: Scope, sha: string, signal: AbortSignal) {
   return readList(
     client,

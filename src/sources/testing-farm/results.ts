@@ -3,8 +3,9 @@ import { PermanentError } from '../../errors.ts';
 import { defineTool } from '../define-tool.ts';
 import { readInThread } from '../reports/read-in-thread.ts';
 import { toLogId, toLogPath } from './log-id.ts';
+import { readOwnRequest } from './own-request.ts';
 import { requestId, type Scope } from './scope.ts';
-import { type FarmRequest, readRequest } from './wire.ts';
+import type { FarmRequest } from './wire.ts';
 import { isBad, type Log, type Plan, type Results, type Test, XUNIT } from './xunit.ts';
 
 export function createListResults(scope: Scope) {
@@ -17,7 +18,7 @@ export function createListResults(scope: Scope) {
       only_failed: z.boolean().optional().describe('Leave out plans and tests that passed'),
     }),
     async read({ request_id, only_failed = false }, signal) {
-      const request = await readRequest(scope, request_id, signal);
+      const request = await readOwnRequest(scope, request_id, signal);
       const results = await readResults(scope, request, signal);
       const { overall, plans, failedTests } = results;
       const shown = plans
