@@ -16,11 +16,22 @@ export function createKubeStore(reader: HttpReader, namespace: string, kind: Sto
   const pathOf = ({ group, plural }: Resource): string =>
     `${group.includes('/') ? 'apis' : 'api'}/${group}/namespaces/${namespace}/${plural}`;
 
-  const listAll = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
+  const listVersion = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
     readPages(async (token, pages) => {
       const asked = { ...query, limit: PAGE_SIZE, continue: token };
       return fromList(await reader.getJson(pathOf(resource), asked, signal, pages), who, resource);
     }, signal);
+
+  /** A list is always there, if need be an empty one, unless nobody knows the version. */
+  const listAll = async (resource: Resource, query: Record<string, string>, signal: AbortSignal) => {
+    const { olderGroup } = resource;
+    try {
+      return await listVersion(resource, query, signal);
+    } catch (error) {
+      if (!(error instanceof NotFoundError) || olderGroup === undefined) throw error;
+      return listVersion({ ...resource, group: olderGroup }, query, signal);
+    }
+  };
 
   return {
     name: who,
