@@ -43,7 +43,7 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
     }
     const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
     if (farm) opened.push(farm);
-    const mcp = await openMcpSources(config, secrets, new AbortController().signal);
+    const mcp = await openMcpSources(config, secrets, log);
     opened.push(mcp);
     return {
       createFor(mr, project) {
@@ -66,7 +66,7 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
                 }),
               ]
             : []),
-          ...mcp.sources,
+          ...mcp.current(),
         ];
       },
       close,

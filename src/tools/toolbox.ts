@@ -44,7 +44,7 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
   return {
     definitions: [...tools.values()].map(({ definition }) => definition),
     notes: toNotes(sources),
-    gaps: gaps.list,
+    gaps: () => [...sources.flatMap((source) => toMissing(source, isAllowed)), ...gaps.list()],
     isParallel: (name) => tools.get(name)?.runsAlone === false,
     async execute({ name, arguments: args }, options) {
       const { signal } = options;
@@ -59,6 +59,11 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
       }
     },
   };
+}
+
+function toMissing({ missing }: Source, isAllowed: (name: string) => boolean): string[] {
+  const tools = missing?.tools.filter(isAllowed) ?? [];
+  return tools.length === 0 ? [] : [`${tools.join(', ')}: ${missing?.why}`];
 }
 
 function toFilter(allowed: readonly string[]): (name: string) => boolean {

@@ -8,6 +8,7 @@ import { openDataSources } from '../../../src/service/data-sources.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { load } from '../config/problems.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
+import { startBareServer } from '../sources/mcp/bare-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 
@@ -99,6 +100,28 @@ test('what was opened is closed again when the next can not be', async () => {
 
   // KubeArchive's connections, and the farm's to its API and to its files.
   expect(new Set(closed.mock.contexts).size).toBe(3);
+});
+
+test('an MCP server that is away at start is a named gap, and is there for a later job', async () => {
+  let isAway = true;
+  const { url } = await startBareServer((_, response) => response.end(), { isAway: () => isAway });
+  const mcp = [{ name: 'wiki', url, tools: ['get_page'] }];
+  const sources = await open({ sources: { mcp } });
+  const attach = (allowed?: string[]) =>
+    createToolbox({
+      sandbox: createMemorySandbox(),
+      sources: sources.createFor(MR, { id: 1, path: 'a/b' }),
+      allowed: allowed ?? null,
+    });
+
+  const without = attach();
+  expect(without.gaps()).toEqual([expect.stringMatching(/^wiki_get_page: MCP server wiki, .*503/)]);
+  expect(without.notes).toMatch(/## Data source: wiki\n\nThis source can not be reached now/);
+  expect(attach(['gitlab_*']).gaps()).toEqual([]);
+
+  isAway = false;
+  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 5_000);
+  expect(attach().gaps()).toEqual([]);
 });
 
 async function open(
