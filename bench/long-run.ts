@@ -42,7 +42,7 @@ export async function recordLongRun({ turns, maxIterations }: LongRun): Promise<
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   const toolbox = createToolbox({
     sandbox,
-    sources: [createGitlabSource(gitlab, { projectId: 1, mrIid: 42 })],
+    sources: [createGitlabSource(gitlab, { projectId: 1, mrIid: 42, sha: 'a'.repeat(40) })],
     allowed: workflow.tools,
   });
 

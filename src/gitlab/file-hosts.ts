@@ -1,5 +1,5 @@
 import { PermanentError } from '../errors.ts';
-import { refuseForbiddenAddress, type Trust } from './address.ts';
+import { refuseForbiddenAddress, type Trust } from '../http/address.ts';
 
 /** Where GitLab may send us for files: object stores, by `host`, `host:port` or `*.domain`. */
 export interface FileHosts {

@@ -8,12 +8,20 @@ import {
   type ResponseBodyTypes,
 } from '@gitbeaker/requester-utils';
 import { PermanentError } from '../errors.ts';
-import { readAnswer } from './answer.ts';
-import { toApiUrl } from './api-url.ts';
-import { describe, type GitlabRequest, type Method } from './exchange.ts';
-import type { Send } from './send.ts';
+import { toApiUrl } from '../http/api-url.ts';
+import { describe, type HttpRequest, type Method } from '../http/exchange.ts';
+import type { PageBudget } from '../http/page-budget.ts';
+import type { Send } from '../http/send.ts';
+import { readAnswer } from './read-answer.ts';
 
-export function createRequester(send: Send, signal: AbortSignal | undefined) {
+/** What is read of the pages of a list. */
+export interface ListPages extends PageBudget {
+  /** Set when there is more than was read. */
+  hasMore: boolean;
+}
+
+/** With `pages`, lists end where their budget does. */
+export function createRequester(send: Send, signal: AbortSignal | undefined, pages?: ListPages) {
   return (resource: ResourceOptions): RequesterType => {
     async function call<T extends ResponseBodyTypes>(
       method: Method,
@@ -21,12 +29,16 @@ export function createRequester(send: Send, signal: AbortSignal | undefined) {
       options: DefaultRequestOptions = {},
     ): Promise<FormattedResponse<T>> {
       const request = await toRequest(resource, method, endpoint, options);
-      return send({ ...request, signal }, async (answer) => ({
-        status: answer.status,
-        headers: answer.headers,
-        // gitbeaker trusts the caller's type; what GitLab really sent is checked by the caller's schema.
-        body: (await readAnswer(answer, describe(request))) as T,
-      }));
+      return send({ ...request, signal }, async (answer) => {
+        const { body, bytes } = await readAnswer(answer, describe(request));
+        pages?.spend(bytes);
+        return {
+          status: answer.status,
+          headers: pages?.isSpent() ? endList(answer.headers, pages) : answer.headers,
+          // gitbeaker trusts the caller's type; what GitLab really sent is checked by the caller's schema.
+          body: body as T,
+        };
+      });
     }
     return {
       get: (endpoint, options) => call('GET', endpoint, options),
@@ -38,12 +50,18 @@ export function createRequester(send: Send, signal: AbortSignal | undefined) {
   };
 }
 
+/** gitbeaker asks for the next page as long as there is a link to it. */
+function endList({ link = '', ...headers }: Record<string, string>, pages: ListPages) {
+  pages.hasMore = /rel="?next"?/.test(link);
+  return headers;
+}
+
 async function toRequest(
   resource: ResourceOptions,
   method: Method,
   endpoint: string,
   options: DefaultRequestOptions,
-): Promise<GitlabRequest> {
+): Promise<HttpRequest> {
   if (options.asStream)
     throw new PermanentError(`${endpoint}: use the client's stream() instead of asStream`);
   const { headers = {}, body, searchParams = '' } = await defaultOptionsHandler(resource, options);

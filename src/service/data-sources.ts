@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import { readStatuses } from '../sources/gitlab/commit-statuses.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
 import type { KubeLogin } from '../sources/konflux/kube-access.ts';
@@ -42,7 +43,7 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
     }
     const farm = testingFarm && openTestingFarm({ ...testingFarm, token: secrets.testingFarmToken, log });
     if (farm) opened.push(farm);
-    const mcp = await openMcpSources(config, secrets, new AbortController().signal);
+    const mcp = await openMcpSources(config, secrets, log);
     opened.push(mcp);
     return {
       createFor(mr, project) {
@@ -50,12 +51,22 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
           const namespace = matchProject(namespaces, project);
           return namespace === null ? [] : [{ cluster, namespace }];
         });
-        const pinned = { project, gitlabUrl: config.gitlab.url, mrIid: mr.iid, sha: mr.sha };
+        const { url: gitlabUrl, otherHosts } = config.gitlab;
+        const pinned = { project, gitlabUrl, otherHosts, mrIid: mr.iid, sha: mr.sha };
+        const scope = toScope(config, mr);
         return [
-          createGitlabSource(reader, toScope(config, mr)),
+          createGitlabSource(reader, scope),
           ...(tenancies.length > 0 ? [createKonfluxSource(tenancies, pinned)] : []),
-          ...(farm ? [createTestingFarmSource(farm, { sha: mr.sha })] : []),
-          ...mcp.sources,
+          ...(farm
+            ? [
+                createTestingFarmSource(farm, {
+                  ...pinned,
+                  testRepositories: testingFarm?.testRepositories ?? [],
+                  readStatuses: (signal) => readStatuses({ client: reader, ...scope }, signal),
+                }),
+              ]
+            : []),
+          ...mcp.current(),
         ];
       },
       close,
@@ -66,9 +77,9 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
   }
 }
 
-function toScope(config: Config, { projectId, iid }: { projectId: number; iid: number }) {
+function toScope(config: Config, { projectId, iid, sha }: { projectId: number; iid: number; sha: string }) {
   const mayRead = (project: Project) => mayReadProject(config, project);
-  return { projectId, mrIid: iid, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
+  return { projectId, mrIid: iid, sha, ...(config.gitlab.readProjects.length > 0 && { mayRead }) };
 }
 
 type ClusterConfig = NonNullable<Config['sources']['konflux']>['clusters'][number];

@@ -1,34 +1,88 @@
+import type { Logger } from 'pino';
 import type { Config, Secrets } from '../config/config.ts';
-import type { McpReach } from '../sources/mcp/server.ts';
-import { type McpSource, openMcpSource } from '../sources/mcp/source.ts';
+import { RetryableError } from '../errors.ts';
+import type { McpReach, McpServer } from '../sources/mcp/server.ts';
+import { createMissingSource, type McpSource, openMcpSource } from '../sources/mcp/source.ts';
 import type { Source } from '../sources/source.ts';
 
 export interface McpSources {
-  sources: Source[];
+  /** As they are now; who is away is tried again for the next job. */
+  current(): Source[];
   close(): Promise<void>;
 }
 
-/** Every MCP server that is configured; one that is not there is an error at start. */
+/** Every MCP server that is configured. One that is away is a source that is missing; a wrong setting is an error now. */
 export async function openMcpSources(
   config: Config,
   secrets: Pick<Secrets, 'mcp'>,
-  signal: AbortSignal,
+  log: Logger,
 ): Promise<McpSources> {
-  const opened: McpSource[] = [];
+  const ending = new AbortController();
+  const places: Place[] = [];
   const close = async () => {
-    await Promise.all(opened.map((one) => one.close()));
+    ending.abort();
+    await Promise.all(places.map((place) => closePlace(place)));
   };
   try {
     for (const server of config.sources.mcp) {
       const { name, tools, notes, timeoutMs } = server;
-      const reach = toReach(server, secrets);
-      opened.push(await openMcpSource({ name, tools, notes, timeoutMs, reach }, signal));
+      const place: Place = {
+        server: { name, tools, notes, timeoutMs, reach: toReach(server, secrets) },
+        state: { kind: 'missing', why: new RetryableError('it was not asked yet') },
+      };
+      places.push(place);
+      await ensureOpen(place, ending.signal, log);
+      if (place.state.kind === 'missing' && !(place.state.why instanceof RetryableError))
+        throw place.state.why;
     }
-    return { sources: opened.map(({ source }) => source), close };
   } catch (error) {
     await close();
     throw error;
   }
+  return {
+    current: () =>
+      places.map((place) => {
+        if (place.state.kind === 'missing') place.state = reopen(place, place.state.why);
+        return toSource(place);
+      }),
+    close,
+  };
+
+  function reopen(place: Place, why: unknown): State {
+    return { kind: 'opening', why, done: ensureOpen(place, ending.signal, log) };
+  }
+}
+
+/** A server of the configuration, and what became of it. */
+interface Place {
+  server: McpServer;
+  state: State;
+}
+
+type State =
+  | { kind: 'open'; opened: McpSource }
+  | { kind: 'missing'; why: unknown }
+  | { kind: 'opening'; why: unknown; done: Promise<void> };
+
+async function ensureOpen(place: Place, signal: AbortSignal, log: Logger): Promise<void> {
+  const { server } = place;
+  try {
+    place.state = { kind: 'open', opened: await openMcpSource(server, signal) };
+  } catch (why) {
+    place.state = { kind: 'missing', why };
+    if (!signal.aborted) log.warn({ err: why, server: server.name }, 'an MCP server is missing');
+  }
+}
+
+function toSource({ server, state }: Place): Source {
+  return state.kind === 'open' ? state.opened.source : createMissingSource(server, state.why);
+}
+
+async function closePlace(place: Place): Promise<void> {
+  if (place.state.kind === 'opening') await place.state.done;
+  // What was under way has set it meanwhile.
+  const state: State = place.state;
+  if (state.kind === 'open') await state.opened.close();
 }
 
 function toReach(

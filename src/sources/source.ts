@@ -7,6 +7,8 @@ export interface Source {
   /** For the system prompt: when to use what, and the traps. */
   readonly notes: string;
   readonly tools: readonly SourceTool[];
+  /** Tools that should be there and are not, in this job: a gap, whatever is asked for. */
+  readonly missing?: { tools: readonly string[]; why: string };
 }
 
 export interface SourceTool<Args = never> {

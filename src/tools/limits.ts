@@ -7,6 +7,9 @@ export interface ToolLimits {
   commandTimeoutMs: number;
   maxCommandTimeoutMs: number;
   maxParallelFetches: number;
+  /** Of one call to a source, all its pages and tries together; then for reading what it streams. */
+  maxReadMs: number;
+  maxStreamMs: number;
 }
 
 /** Of one answer the model sees at once about this much: enough to go on with, and little beside the context. */
@@ -18,4 +21,6 @@ export const DEFAULT_LIMITS: ToolLimits = {
   commandTimeoutMs: 60_000,
   maxCommandTimeoutMs: 120_000,
   maxParallelFetches: 6,
+  maxReadMs: 300_000,
+  maxStreamMs: 900_000,
 };

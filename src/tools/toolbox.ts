@@ -7,6 +7,7 @@ import { createFetchToSandbox } from './fetch-to-sandbox.ts';
 import { createGaps } from './gaps.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from './limits.ts';
 import { toNotes } from './notes.ts';
+import { withReadDeadline } from './read-deadline.ts';
 import { createSandboxExec } from './sandbox-exec.ts';
 import { createSourceCall } from './source-call.ts';
 import { createSpill } from './spill.ts';
@@ -29,7 +30,7 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
   const sourceTools = sources
     .flatMap((source) => source.tools)
     .filter(({ name }) => isAllowed(name))
-    .map(gaps.watch);
+    .map((tool) => gaps.watch(withReadDeadline(tool, limits)));
   const spill = createSpill(sandbox, limits);
   const fetch = createFetch(sandbox, sourceTools);
   const offered = [
@@ -43,7 +44,7 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
   return {
     definitions: [...tools.values()].map(({ definition }) => definition),
     notes: toNotes(sources),
-    gaps: gaps.list,
+    gaps: () => [...sources.flatMap((source) => toMissing(source, isAllowed)), ...gaps.list()],
     isParallel: (name) => tools.get(name)?.runsAlone === false,
     async execute({ name, arguments: args }, options) {
       const { signal } = options;
@@ -58,6 +59,11 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
       }
     },
   };
+}
+
+function toMissing({ missing }: Source, isAllowed: (name: string) => boolean): string[] {
+  const tools = missing?.tools.filter(isAllowed) ?? [];
+  return tools.length === 0 ? [] : [`${tools.join(', ')}: ${missing?.why}`];
 }
 
 function toFilter(allowed: readonly string[]): (name: string) => boolean {

@@ -14,10 +14,11 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   records: { rooms: ['database'], packages: [] },
   queue: { rooms: ['database', 'records'], packages: ['bullmq'] },
   webhook: { rooms: ['queue', 'records'], packages: ['fastify', 'pino', 'zod'] },
-  gitlab: { rooms: [], packages: ['@gitbeaker/rest', '@gitbeaker/requester-utils', 'undici'] },
+  http: { rooms: [], packages: ['undici'] },
+  gitlab: { rooms: ['http'], packages: ['@gitbeaker/rest', '@gitbeaker/requester-utils'] },
   // Read and write tokens never meet: neither of these two may see the other.
   sources: {
-    rooms: ['gitlab'],
+    rooms: ['gitlab', 'http'],
     packages: [
       '@kubernetes/client-node',
       '@modelcontextprotocol/sdk',

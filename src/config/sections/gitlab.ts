@@ -11,6 +11,12 @@ export const gitlab = z
       })
       .default('https://gitlab.com')
       .describe('Address of the GitLab instance, with its relative URL root if it has one'),
+    otherHosts: z
+      .array(host())
+      .default([])
+      .describe(
+        'Other names of the same instance, by which Konflux or Testing Farm may know its repositories, such as the one for SSH',
+      ),
     readTokenEnv: envName()
       .default('GITLAB_READ_TOKEN')
       .describe('Variable with the token that reads (scope read_api)'),
@@ -65,6 +71,13 @@ export const gitlab = z
   })
   .prefault({})
   .describe('The GitLab instance that is served');
+
+function host() {
+  return matching(/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/, {
+    message: 'is not the name of a host',
+    fix: "write 'ssh.gitlab.example.com', without protocol and port, in lower case",
+  });
+}
 
 function fileHost() {
   return matching(/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i, {

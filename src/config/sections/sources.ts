@@ -10,6 +10,12 @@ const testingFarm = z
       .default('https://artifacts.dev.testing-farm.io')
       .describe('Where results and logs are; nothing is read from any other host'),
     tokenEnv: envName().optional().describe('Variable with the API token, where one is needed'),
+    testRepositories: z
+      .array(httpUrl())
+      .default([])
+      .describe(
+        "Repositories with tests of several projects: requests that run them may be read, besides those of the project's own; with /** at the end all below",
+      ),
   })
   .describe('Testing Farm: requests, results and logs');
 

@@ -24,7 +24,7 @@ export function createGetBlame(pinned: Scope) {
         `too many lines, ask for ${MAX_LINES} at most`,
       ),
     async read({ path, first_line, last_line, ref: wanted }, scope, signal) {
-      const at = await toRef(scope, wanted, signal);
+      const at = toRef(scope, wanted);
       const { api } = scope.client.withSignal(signal);
       const range = { start: first_line, end: last_line };
       const answer = await api.RepositoryFiles.allFileBlames(scope.projectId, path, at, { range });

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { failedFirst } from './failed-first.ts';
 import { wireJob } from './job-tries.ts';
 import { fromPipeline, wirePipeline } from './pipelines.ts';
+import { PAGING, readList, type WireList } from './read-list.ts';
 import type { Scope } from './scope.ts';
-import { fromWireList, PAGING } from './wire.ts';
 
 export type Bridge = ReturnType<typeof fromBridge>;
 
@@ -12,13 +12,17 @@ export async function listBridges(
   { client, projectId }: Scope,
   pipelineId: number,
   signal: AbortSignal,
-): Promise<Bridge[]> {
-  const { api } = client.withSignal(signal);
+): Promise<WireList<Bridge>> {
   // gitbeaker's type has no paging here, its request has.
   const options = { ...PAGING, showExpanded: false } as const;
-  const answer = await api.Jobs.allPipelineBridges(projectId, pipelineId, options);
-  const bridges = fromWireList(wireBridge, `the child pipelines of pipeline ${pipelineId}`, answer);
-  return bridges.map((bridge) => fromBridge(bridge, projectId)).toSorted(failedFirst);
+  const { items, isCut } = await readList(
+    client,
+    (api) => api.Jobs.allPipelineBridges(projectId, pipelineId, options),
+    { schema: wireBridge, what: `the child pipelines of pipeline ${pipelineId}` },
+    signal,
+  );
+  const bridges = items.map((bridge) => fromBridge(bridge, projectId)).toSorted(failedFirst);
+  return { items: bridges, isCut };
 }
 
 const wireBridge = wireJob.extend({ downstream_pipeline: wirePipeline.nullish() });

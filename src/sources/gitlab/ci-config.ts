@@ -11,7 +11,7 @@ export function createGetCiConfig(pinned: Scope) {
       "The CI configuration as GitLab sees it at a commit, with everything included and extended, as YAML; before it, whether it is valid, with errors and warnings, and what was included from where. To see a job's script, image, rules, needs and services.",
     schema: z.strictObject({ ref }),
     async read({ ref: wanted }, scope, signal) {
-      const at = await toRef(scope, wanted, signal);
+      const at = toRef(scope, wanted);
       const { api } = scope.client.withSignal(signal);
       // gitbeaker's type has only the name that the parameter had before GitLab 16.5.
       const options = { contentRef: at, dryRun: false } as const;

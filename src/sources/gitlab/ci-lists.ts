@@ -1,11 +1,12 @@
 // Where a job is looked for: the same requests for all jobs of a merge request.
 import type { z } from 'zod';
+import type { GitlabClient } from '../../gitlab/client.ts';
 import { type WireJob, wireJob } from './job-tries.ts';
 import { readTargetBranch } from './mr-details.ts';
 import { wirePipeline } from './pipelines.ts';
+import { PAGING, readList } from './read-list.ts';
 import type { Scope } from './scope.ts';
 import { shareAnswers } from './share-answers.ts';
-import { fromWireList } from './wire.ts';
 
 export interface CiLists {
   readTargetBranch: Read<'of the merge request', string>;
@@ -18,7 +19,6 @@ type Read<Question, Answer> = (question: Question, signal: AbortSignal) => Promi
 
 export type WirePipeline = z.infer<typeof wirePipeline>;
 
-const FIRST_PAGE = { perPage: 100, maxPages: 1 } as const;
 const MAX_JOB_PAGES = 3;
 
 export function createCiLists(scope: Scope): CiLists {
@@ -27,32 +27,30 @@ export function createCiLists(scope: Scope): CiLists {
     readTargetBranch: (_, signal) => readTargetBranch(scope, signal),
 
     async listPipelines(question, signal) {
-      const { api } = client.withSignal(signal);
-      if (question === 'of the merge request') {
-        const answer = await api.MergeRequests.allPipelines(projectId, mrIid, FIRST_PAGE);
-        return fromWireList(wirePipeline, 'the pipelines', answer);
-      }
-      const { ref, isChild } = question;
-      // GitLab leaves child pipelines out unless they are asked for.
-      const options = { ...FIRST_PAGE, ref, ...(isChild && { source: 'parent_pipeline' }) };
-      return fromWireList(
-        wirePipeline,
-        `the pipelines of ${ref}`,
-        await api.Pipelines.all(projectId, options),
-      );
+      const ask = (api: GitlabClient['api']): Promise<unknown> => {
+        if (question === 'of the merge request')
+          return api.MergeRequests.allPipelines(projectId, mrIid, PAGING);
+        const { ref, isChild } = question;
+        // GitLab leaves child pipelines out unless they are asked for.
+        return api.Pipelines.all(projectId, {
+          ...PAGING,
+          ref,
+          ...(isChild && { source: 'parent_pipeline' }),
+        });
+      };
+      const wanted = { schema: wirePipeline, what: 'the pipelines', maxPages: 1 };
+      return (await readList(client, ask, wanted, signal)).items;
     },
 
     async listJobs({ pipelineId, status }, signal) {
-      const { api } = client.withSignal(signal);
-      const answer = await api.Jobs.all(projectId, {
-        pipelineId,
-        includeRetried: true,
-        perPage: FIRST_PAGE.perPage,
-        maxPages: MAX_JOB_PAGES,
-        ...(status && { scope: status }),
-      });
-      const jobs = fromWireList(wireJob, `the jobs of pipeline ${pipelineId}`, answer);
-      return { jobs, isWhole: jobs.length < FIRST_PAGE.perPage * MAX_JOB_PAGES };
+      const options = { ...PAGING, pipelineId, includeRetried: true, ...(status && { scope: status }) };
+      const { items, isCut } = await readList(
+        client,
+        (api) => api.Jobs.all(projectId, options),
+        { schema: wireJob, what: `the jobs of pipeline ${pipelineId}`, maxPages: MAX_JOB_PAGES },
+        signal,
+      );
+      return { jobs: items, isWhole: !isCut };
     },
   };
 }

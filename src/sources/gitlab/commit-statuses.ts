@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { failedFirst } from './failed-first.ts';
-import { readHeadSha } from './mr-details.ts';
+import { shaOf } from './head-moved.ts';
+import { PAGING, readList, toCutNote, type WireList } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 export function createListCommitStatuses(scope: Scope) {
   return defineTool({
@@ -14,18 +14,11 @@ export function createListCommitStatuses(scope: Scope) {
         .string()
         .regex(/^[0-9a-f]{7,64}$/i)
         .optional()
-        .describe("A commit; the merge request's head unless told"),
+        .describe('A commit; the one of this job unless told'),
     }),
     async read({ sha: wanted }, signal) {
-      const sha = wanted ?? (await readHeadSha(scope, signal));
-      const { api } = scope.client.withSignal(signal);
-      // gitbeaker's type has no paging here, its request has.
-      const options = { ...PAGING, showExpanded: false } as const;
-      const answer = await api.Commits.allStatuses(scope.projectId, sha, options);
-      return {
-        kind: 'json',
-        value: toAnswer(sha, fromWireList(wireStatus, 'the commit statuses', answer)),
-      };
+      const sha = wanted ?? shaOf(scope);
+      return { kind: 'json', value: toAnswer(sha, await listStatuses(scope, sha, signal)) };
     },
   });
 }
@@ -42,7 +35,24 @@ const wireStatus = z.object({
 
 type WireStatus = z.infer<typeof wireStatus>;
 
-function toAnswer(sha: string, statuses: readonly WireStatus[]) {
+/** Their links and descriptions, for whoever looks for something in them. */
+export async function readStatuses(scope: Scope, signal: AbortSignal): Promise<string[]> {
+  const { items } = await listStatuses(scope, shaOf(scope), signal);
+  return items.map(({ target_url, description }) => `${target_url ?? ''} ${description ?? ''}`);
+}
+
+async function listStatuses({ client, projectId }: Scope, sha: string, signal: AbortSignal) {
+  return readList(
+    client,
+    // gitbeaker's type has no paging here, its request has.
+    (api) => api.Commits.allStatuses(projectId, sha, { ...PAGING, showExpanded: false } as const),
+    { schema: wireStatus, what: 'the commit statuses' },
+    signal,
+  );
+}
+
+function toAnswer(sha: string, list: WireList<WireStatus>) {
+  const { items: statuses } = list;
   const external = statuses.filter((status) => !isGitlabJob(status));
   const jobs = statuses.filter(isGitlabJob);
   return {
@@ -52,7 +62,7 @@ function toAnswer(sha: string, statuses: readonly WireStatus[]) {
     failed_gitlab_jobs: jobs
       .filter(({ status }) => status === 'failed')
       .map(({ id, name }) => ({ id, name })),
-    ...toCutNote(statuses, 'statuses'),
+    ...toCutNote(list, 'statuses'),
   };
 }
 

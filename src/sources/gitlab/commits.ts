@@ -1,23 +1,32 @@
 import { z } from 'zod';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
+import { toMovedNote } from './head-moved.ts';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 const MAX_MESSAGE = 2_000;
 
-export function createListCommits({ client, projectId, mrIid }: Scope) {
+export function createListCommits(scope: Scope) {
+  const { client, projectId, mrIid } = scope;
   return defineTool({
     name: 'gitlab_list_commits',
     description:
       "The merge request's own commits, newest first: sha, title, message, author, when committed, link. Which of them came between a passing and a failing pipeline narrows down the cause.",
     schema: z.strictObject({}),
     async read(_args, signal) {
-      const { api } = client.withSignal(signal);
-      // gitbeaker's type has no paging here, its request has.
-      const options = { ...PAGING, showExpanded: false } as const;
-      const answer = await api.MergeRequests.allCommits(projectId, mrIid, options);
-      const commits = fromWireList(wireCommit, 'the commits', answer).map(fromCommit);
-      return { kind: 'json', value: { commits, ...toCutNote(commits, 'commits') } };
+      const list = await readList(
+        client,
+        // gitbeaker's type has no paging here, its request has.
+        (api) => api.MergeRequests.allCommits(projectId, mrIid, { ...PAGING, showExpanded: false } as const),
+        { schema: wireCommit, what: 'the commits' },
+        signal,
+      );
+      const moved = toMovedNote(list.items[0]?.id, scope);
+      const commits = list.items.map(fromCommit);
+      return {
+        kind: 'json',
+        value: { ...(moved !== undefined && { moved }), commits, ...toCutNote(list, 'commits') },
+      };
     },
   });
 }

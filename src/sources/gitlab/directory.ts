@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineProjectTool } from './project-tool.ts';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { ref, repositoryPath, toRef } from './repository-args.ts';
 import type { Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 export function createListDirectory(pinned: Scope) {
   return defineProjectTool(pinned, {
@@ -15,20 +15,24 @@ export function createListDirectory(pinned: Scope) {
       recursive: z.boolean().optional(),
     }),
     async read({ path, ref: wanted, recursive = false }, scope, signal) {
-      const at = await toRef(scope, wanted, signal);
-      const { api } = scope.client.withSignal(signal);
-      const answer = await api.Repositories.allRepositoryTrees(scope.projectId, {
+      const at = toRef(scope, wanted);
+      const options = {
         ...PAGING,
         // GitLab no longer counts pages here.
         pagination: 'keyset',
         ref: at,
         recursive,
         ...(path && { path: path.replace(/\/+$/, '') }),
-      });
-      const entries = fromWireList(wireEntry, 'the directory', answer);
+      } as const;
+      const list = await readList(
+        scope.client,
+        (api) => api.Repositories.allRepositoryTrees(scope.projectId, options),
+        { schema: wireEntry, what: 'the directory' },
+        signal,
+      );
       return {
         kind: 'json',
-        value: { ref: at, entries: entries.map(fromEntry), ...toCutNote(entries, 'entries') },
+        value: { ref: at, entries: list.items.map(fromEntry), ...toCutNote(list, 'entries') },
       };
     },
   });

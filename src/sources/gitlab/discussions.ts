@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 const MAX_NOTE = 4_000;
 
@@ -14,14 +14,17 @@ export function createListDiscussions({ client, projectId, mrIid }: Scope) {
       system: z.boolean().optional().describe("Also GitLab's own notes"),
     }),
     async read({ system = false }, signal) {
-      const { api } = client.withSignal(signal);
-      const answer = await api.MergeRequestDiscussions.all(projectId, mrIid, PAGING);
-      const wire = fromWireList(wireDiscussion, 'the discussions', answer);
-      const discussions = wire
+      const list = await readList(
+        client,
+        (api) => api.MergeRequestDiscussions.all(projectId, mrIid, PAGING),
+        { schema: wireDiscussion, what: 'the discussions' },
+        signal,
+      );
+      const discussions = list.items
         .map(({ notes }) => notes.filter((note) => mayBeShown(note) && (system || !note.system)))
         .filter((notes) => notes.length > 0)
         .map(fromThread);
-      return { kind: 'json', value: { discussions, ...toCutNote(wire, 'discussions') } };
+      return { kind: 'json', value: { discussions, ...toCutNote(list, 'discussions') } };
     },
   });
 }

@@ -1,5 +1,5 @@
 // Failed tests as a table, whoever reported them.
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
 
 export interface TestCase {
   suite: string;
@@ -16,20 +16,39 @@ export interface TestCase {
 const MAX_ROWS = 200;
 const MAX_MESSAGE = 1_500;
 
+export type FailedTests = ReturnType<typeof toFailedTests>;
+
 export function toFailedTests(cases: readonly TestCase[]) {
   const failed = cases.filter(({ status }) => status === 'failed' || status === 'error');
   const count = (status: TestCase['status']) => cases.filter((one) => one.status === status).length;
-  return {
+  return withNote({
     total: cases.length,
     passed: count('passed'),
     failed: count('failed'),
     errors: count('error'),
     skipped: count('skipped'),
     failed_tests: failed.slice(0, MAX_ROWS).map(toRow),
-    ...(failed.length > MAX_ROWS && {
-      note: `Only the first ${MAX_ROWS} of ${failed.length} failed tests are here.`,
-    }),
-  };
+  });
+}
+
+/** Those of several reports together. */
+export function joinFailedTests(reports: readonly FailedTests[]): FailedTests {
+  const sum = (key: 'total' | 'passed' | 'failed' | 'errors' | 'skipped') =>
+    reports.reduce((total, report) => total + report[key], 0);
+  return withNote({
+    total: sum('total'),
+    passed: sum('passed'),
+    failed: sum('failed'),
+    errors: sum('errors'),
+    skipped: sum('skipped'),
+    failed_tests: reports.flatMap(({ failed_tests }) => failed_tests).slice(0, MAX_ROWS),
+  });
+}
+
+function withNote<T extends { failed: number; errors: number }>(tests: T): T & { note?: string } {
+  const count = tests.failed + tests.errors;
+  if (count <= MAX_ROWS) return tests;
+  return { ...tests, note: `Only the first ${MAX_ROWS} of ${count} failed tests are here.` };
 }
 
 function toRow({ suite, classname, name, status, file, seconds, message, recentFailures }: TestCase) {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { cutBody } from '../../http/bounded-body.ts';
 import { defineProjectTool } from './project-tool.ts';
 import { ref, repositoryPath, toRef } from './repository-args.ts';
 import type { Scope } from './scope.ts';
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export function createGetFile(pinned: Scope) {
   return defineProjectTool(pinned, {
@@ -14,11 +17,11 @@ export function createGetFile(pinned: Scope) {
     }),
     async read({ path, ref: wanted }, scope, signal) {
       const { client, projectId } = scope;
-      const { body } = await client.stream(
+      const answer = await client.stream(
         `projects/${projectId}/repository/files/${encodeURIComponent(path)}/raw`,
-        { signal, searchParams: { ref: await toRef(scope, wanted, signal) } },
+        { signal, searchParams: { ref: toRef(scope, wanted) } },
       );
-      return { kind: 'text', of: 'text', body };
+      return { kind: 'text', of: 'text', body: cutBody(answer, MAX_FILE_BYTES, path) };
     },
   });
 }

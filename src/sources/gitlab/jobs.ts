@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Bridge, listBridges } from './bridges.ts';
 import { fromTries, type WireJob, wireJob } from './job-tries.ts';
 import { defineProjectTool } from './project-tool.ts';
+import { PAGING, readList, toCutNote, type WireList } from './read-list.ts';
 import type { Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 export function createListJobs(pinned: Scope) {
   return defineProjectTool(pinned, {
@@ -19,7 +19,7 @@ export function createListJobs(pinned: Scope) {
         listWireJobs(scope, pipeline_id, signal),
         listBridges(scope, pipeline_id, signal),
       ]);
-      const jobs = fromTries(wireJobs).filter((job) => include_retried || !job.retried);
+      const jobs = fromTries(wireJobs.items).filter((job) => include_retried || !job.retried);
       return { kind: 'json', value: toAnswer(pipeline_id, jobs, bridges, wireJobs) };
     },
   });
@@ -27,16 +27,19 @@ export function createListJobs(pinned: Scope) {
 
 /** Always with the earlier tries: GitLab does not mark them, they show only beside each other. */
 async function listWireJobs({ client, projectId }: Scope, pipelineId: number, signal: AbortSignal) {
-  const { api } = client.withSignal(signal);
-  const answer = await api.Jobs.all(projectId, { ...PAGING, pipelineId, includeRetried: true });
-  return fromWireList(wireJob, `the jobs of pipeline ${pipelineId}`, answer);
+  return readList(
+    client,
+    (api) => api.Jobs.all(projectId, { ...PAGING, pipelineId, includeRetried: true }),
+    { schema: wireJob, what: `the jobs of pipeline ${pipelineId}` },
+    signal,
+  );
 }
 
 function toAnswer(
   pipeline_id: number,
   jobs: ReturnType<typeof fromTries>,
-  child_pipelines: readonly Bridge[],
-  wireJobs: readonly WireJob[],
+  bridges: WireList<Bridge>,
+  wireJobs: WireList<WireJob>,
 ) {
   const failed = jobs.filter((job) => job.status === 'failed' && !job.retried);
   return {
@@ -45,7 +48,8 @@ function toAnswer(
     failed_but_allowed: failed.filter((job) => job.allow_failure).length,
     total: jobs.length,
     jobs,
-    child_pipelines,
+    child_pipelines: bridges.items,
+    ...(bridges.isCut && { child_pipelines_note: 'There are more child pipelines than were read.' }),
     ...toCutNote(wireJobs, 'jobs, earlier tries counted,'),
   };
 }

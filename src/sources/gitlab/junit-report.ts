@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { NotFoundError, PermanentError } from '../../errors.ts';
+import { readInThread } from '../reports/read-in-thread.ts';
 import { type ArchivedFile, openArchive } from './archive.ts';
-import { type TestCase, toFailedTests } from './failed-tests.ts';
+import { type FailedTests, joinFailedTests } from './failed-tests.ts';
 import { readJobArtifacts, sizeOfArchive } from './job-artifacts.ts';
-import { parseJunit } from './junit.ts';
+import { JUNIT } from './junit.ts';
 import { defineProjectTool } from './project-tool.ts';
 import type { Scope } from './scope.ts';
 
@@ -30,7 +31,7 @@ export function createGetJunitReport(pinned: Scope) {
         throw new NotFoundError(
           `Job ${job_id} has no XML files ${path && `at ${path} `}in its artifacts; see gitlab_list_artifacts`,
         );
-      return { kind: 'json', value: toAnswer(await readReports(chosen)) };
+      return { kind: 'json', value: toAnswer(await readReports(chosen, signal)) };
     },
   });
 }
@@ -41,13 +42,13 @@ function isMeant({ path }: ArchivedFile, wanted: string): boolean {
 }
 
 interface Reports {
-  cases: TestCase[];
+  reports: FailedTests[];
   read: string[];
   leftOut: string[];
 }
 
-async function readReports(files: readonly ArchivedFile[]): Promise<Reports> {
-  const reports: Reports = { cases: [], read: [], leftOut: [] };
+async function readReports(files: readonly ArchivedFile[], signal: AbortSignal): Promise<Reports> {
+  const reports: Reports = { reports: [], read: [], leftOut: [] };
   let total = 0;
   for (const file of files) {
     total += file.bytes;
@@ -56,11 +57,11 @@ async function readReports(files: readonly ArchivedFile[]): Promise<Reports> {
       continue;
     }
     try {
-      const cases = await readReport(file);
-      if (!cases) continue;
+      const xml = await text(await file.open(MAX_FILE_BYTES));
+      const report = await readInThread(JUNIT, xml, signal);
+      if (!report) continue;
       reports.read.push(file.path);
-      // Not spread into one call: there may be more than it takes.
-      for (const one of cases) reports.cases.push(one);
+      reports.reports.push(report);
     } catch (error) {
       // One bad file must not hide what the others say.
       if (!(error instanceof PermanentError)) throw error;
@@ -70,22 +71,12 @@ async function readReports(files: readonly ArchivedFile[]): Promise<Reports> {
   return reports;
 }
 
-async function readReport(file: ArchivedFile): Promise<TestCase[] | null> {
-  const xml = await text(await file.open(MAX_FILE_BYTES));
-  try {
-    return parseJunit(xml);
-  } catch (cause) {
-    if (cause instanceof PermanentError) throw cause;
-    throw new PermanentError(`can not be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
-  }
-}
-
 const MAX_NAMED = 50;
 
-function toAnswer({ cases, read, leftOut }: Reports) {
+function toAnswer({ reports, read, leftOut }: Reports) {
   return {
     reports: read.slice(0, MAX_NAMED),
-    ...toFailedTests(cases),
+    ...joinFailedTests(reports),
     ...(leftOut.length > 0 && { left_out: leftOut.slice(0, MAX_NAMED) }),
   };
 }

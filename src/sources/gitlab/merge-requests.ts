@@ -1,4 +1,5 @@
 import type { GitlabClient } from '../../gitlab/client.ts';
+import { openPageBudget } from '../../http/page-budget.ts';
 
 export interface MergeRequest {
   projectId: number;
@@ -27,9 +28,9 @@ export function createMergeRequests(client: GitlabClient): MergeRequests {
     },
 
     async findBySha(projectId, sha, signal) {
-      const found = await client
-        .withSignal(signal)
-        .api.Commits.allMergeRequests(projectId, sha, { perPage: 100, maxPages: MAX_PAGES });
+      const pages = { ...openPageBudget(MAX_PAGES), hasMore: false };
+      const { api } = client.withSignal(signal, pages);
+      const found = await api.Commits.allMergeRequests(projectId, sha, { perPage: 100 });
       return found.map(fromWire).filter((mr) => mr.state === 'opened');
     },
   };

@@ -1,33 +1,26 @@
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
+import { toMovedNote } from './head-moved.ts';
 import { defineTool, type Scope } from './scope.ts';
 import { fromWire } from './wire.ts';
 
 const MAX_DESCRIPTION = 4_000;
 
-export function createGetMrDetails({ client, projectId, mrIid }: Scope) {
+export function createGetMrDetails(scope: Scope) {
+  const { client, projectId, mrIid } = scope;
   return defineTool({
     name: 'gitlab_get_mr_details',
     description:
-      'The merge request this job is about: title, description, state, author, branches, head commit (sha), labels, draft, head pipeline, number of changed files, link.',
+      'The merge request this job is about: title, description, state, author, branches, commit of this job (sha) and, if it is another by now, of the head (head_sha), labels, draft, head pipeline, number of changed files, link.',
     schema: z.strictObject({}),
     async read(_args, signal) {
       const answer = await client.withSignal(signal).api.MergeRequests.show(projectId, mrIid);
       return {
         kind: 'json',
-        value: fromMergeRequest(fromWire(wireMergeRequest, 'the merge request', answer)),
+        value: fromMergeRequest(fromWire(wireMergeRequest, 'the merge request', answer), scope),
       };
     },
   });
-}
-
-/** The head of the source branch, which external systems report to. */
-export async function readHeadSha({ client, projectId, mrIid }: Scope, signal: AbortSignal): Promise<string> {
-  const answer = await client.withSignal(signal).api.MergeRequests.show(projectId, mrIid);
-  const { sha } = fromWire(wireMergeRequest.pick({ sha: true }), 'the merge request', answer);
-  if (sha) return sha;
-  throw new PermanentError(`Merge request !${mrIid} has no commit yet`);
 }
 
 export async function readTargetBranch(scope: Scope, signal: AbortSignal): Promise<string> {
@@ -58,7 +51,8 @@ const wireMergeRequest = z.object({
   web_url: z.string(),
 });
 
-function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>) {
+function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>, scope: Scope) {
+  const moved = toMovedNote(mr.sha, scope);
   return {
     iid: mr.iid,
     title: mr.title,
@@ -68,7 +62,8 @@ function fromMergeRequest(mr: z.infer<typeof wireMergeRequest>) {
     source_branch: mr.source_branch,
     target_branch: mr.target_branch,
     from_fork: mr.source_project_id !== mr.project_id,
-    sha: mr.sha ?? null,
+    sha: scope.sha || null,
+    ...(moved !== undefined && { head_sha: mr.sha, note: moved }),
     labels: mr.labels,
     draft: mr.draft ?? false,
     head_pipeline: mr.head_pipeline ?? null,

@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import { toDiffText, type WireFile, wireFile } from './diff-text.ts';
+import { readMovedNote } from './head-moved.ts';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 /** Of one file, when all are asked for: a lock file must not bury the change. */
 const MAX_FILE_CHARACTERS = 20_000;
 const MAX_NAMED_PATHS = 100;
 
-export function createGetMrDiff({ client, projectId, mrIid }: Scope) {
+export function createGetMrDiff(scope: Scope) {
+  const { client, projectId, mrIid } = scope;
   return defineTool({
     name: 'gitlab_get_mr_diff',
     description:
@@ -17,15 +19,19 @@ export function createGetMrDiff({ client, projectId, mrIid }: Scope) {
       path: z.string().min(1).optional().describe('Only this file, by its old or new path'),
     }),
     async read({ path }, signal) {
-      const { api } = client.withSignal(signal);
-      const answer = await api.MergeRequests.allDiffs(projectId, mrIid, PAGING);
-      const files = fromWireList(wireFile, 'the changes', answer);
-      const { note } = toCutNote(files, 'changed files');
+      const wanted = { schema: wireFile, what: 'the changes' };
+      const [list, moved] = await Promise.all([
+        readList(client, (api) => api.MergeRequests.allDiffs(projectId, mrIid, PAGING), wanted, signal),
+        readMovedNote(scope, signal),
+      ]);
+      const { items: files } = list;
+      const { note } = toCutNote(list, 'changed files');
       const text =
         path === undefined
           ? files.map((file) => toDiffText(file, { maxCharacters: MAX_FILE_CHARACTERS, toAdvice })).join('')
           : toDiffText(findFile(files, path), { maxCharacters: Number.POSITIVE_INFINITY, toAdvice });
-      return { kind: 'text', of: 'diff', body: note === undefined ? text : `${text}[${note}]\n` };
+      const toLine = (words: string | undefined) => (words === undefined ? '' : `[${words}]\n`);
+      return { kind: 'text', of: 'diff', body: `${toLine(moved)}${text}${toLine(note)}` };
     },
   });
 }

@@ -1,7 +1,8 @@
 /** For the system prompt. */
 export const GITLAB_NOTES = `All gitlab_ tools read the merge request of this job and its project. Ids come from the lists, never guess
 them. Where a tool takes project, it can also read another one that the operator allows; without that argument
-there is none.
+there is none. A job is about one commit, that of gitlab_get_mr_details (sha): files, statuses and what other sources
+know are of that one unless you ask for another. If the merge request got newer commits since, the answers say so.
 
 When to use what:
 - Begin with gitlab_get_mr_details, then gitlab_list_jobs for the failed pipeline, then fetch the logs of all

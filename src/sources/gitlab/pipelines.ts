@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { PAGING, readList, toCutNote } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
-import { fromWireList, PAGING, toCutNote } from './wire.ts';
 
 export function createListPipelines({ client, projectId, mrIid }: Scope) {
   return defineTool({
@@ -9,11 +9,15 @@ export function createListPipelines({ client, projectId, mrIid }: Scope) {
       'The pipelines of the merge request, newest first: id, status, source, commit (sha), when created, link. Older ones show whether it passed before.',
     schema: z.strictObject({}),
     async read(_args, signal) {
-      const { api } = client.withSignal(signal);
-      const answer = await api.MergeRequests.allPipelines(projectId, mrIid, PAGING);
-      const found = fromWireList(wirePipeline, 'the pipelines', answer).toSorted((a, b) => b.id - a.id);
+      const list = await readList(
+        client,
+        (api) => api.MergeRequests.allPipelines(projectId, mrIid, PAGING),
+        { schema: wirePipeline, what: 'the pipelines' },
+        signal,
+      );
+      const found = list.items.toSorted((a, b) => b.id - a.id);
       const pipelines = found.map((pipeline) => fromPipeline(pipeline, projectId));
-      return { kind: 'json', value: { pipelines, ...toCutNote(pipelines, 'pipelines') } };
+      return { kind: 'json', value: { pipelines, ...toCutNote(list, 'pipelines') } };
     },
   });
 }

@@ -1,6 +1,6 @@
 // The arguments that tools about the repository have in common.
 import { z } from 'zod';
-import { readHeadSha } from './mr-details.ts';
+import { shaOf } from './head-moved.ts';
 import type { ProjectScope } from './project-tool.ts';
 
 export const repositoryPath = z
@@ -23,16 +23,12 @@ const refName = z
 export const ref = refName
   .optional()
   .describe(
-    "Branch, tag or commit; the merge request's head unless told (in another project: its default branch)",
+    'Branch, tag or commit; the commit of this job unless told (in another project: its default branch)',
   );
 
 export const requiredRef = refName.describe('Branch, tag or commit');
 
-export async function toRef(
-  scope: ProjectScope,
-  wanted: string | undefined,
-  signal: AbortSignal,
-): Promise<string> {
+export function toRef(scope: ProjectScope, wanted: string | undefined): string {
   if (wanted !== undefined) return wanted;
-  return scope.isOwn ? readHeadSha(scope, signal) : 'HEAD';
+  return scope.isOwn ? shaOf(scope) : 'HEAD';
 }

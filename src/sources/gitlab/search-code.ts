@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cutText } from './cut-text.ts';
+import { cutText } from '../cut-text.ts';
 import { defineProjectTool } from './project-tool.ts';
+import { readList } from './read-list.ts';
 import { ref } from './repository-args.ts';
 import type { Scope } from './scope.ts';
-import { fromWireList } from './wire.ts';
 
 const MAX_SNIPPET = 2_000;
 const PER_PAGE = 50;
@@ -23,12 +23,14 @@ export function createSearchCode(pinned: Scope) {
       ref: ref.describe('Branch or tag'),
     }),
     async read({ query, ref }, { client, projectId }, signal) {
-      const { api } = client.withSignal(signal);
       // gitbeaker's type has no ref here, its request has.
-      const options = { projectId, perPage: PER_PAGE, maxPages: MAX_PAGES, ...(ref && { ref }) };
-      const answer = await api.Search.all('blobs', query, options);
-      const found = fromWireList(wireBlob, 'the search', answer);
-      const isCut = found.length >= PER_PAGE * MAX_PAGES;
+      const options = { projectId, perPage: PER_PAGE, ...(ref && { ref }) };
+      const { items: found, isCut } = await readList(
+        client,
+        (api) => api.Search.all('blobs', query, options),
+        { schema: wireBlob, what: 'the search', maxPages: MAX_PAGES },
+        signal,
+      );
       return {
         kind: 'json',
         value: {

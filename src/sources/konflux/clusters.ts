@@ -1,6 +1,6 @@
-import type { Clock } from '../../gitlab/clock.ts';
-import type { GitlabLog } from '../../gitlab/send.ts';
-import { createHttpReader, type HttpReader, type HttpReaderOptions } from '../http/http-reader.ts';
+import type { Clock } from '../../http/clock.ts';
+import { createHttpReader, type HttpReader, type HttpReaderOptions } from '../../http/http-reader.ts';
+import type { HttpLog } from '../../http/send.ts';
 import { type KubeAccess, type KubeLogin, openKubeAccess } from './kube-access.ts';
 import { createKubeStore } from './kube-store.ts';
 import { createResultsStore } from './results-store.ts';
@@ -17,7 +17,7 @@ export interface KonfluxClusterOptions {
   uiUrl?: string | undefined;
   caFile?: string | undefined;
   timeoutMs?: number;
-  log?: GitlabLog | undefined;
+  log?: HttpLog | undefined;
   clock?: Clock | undefined;
 }
 

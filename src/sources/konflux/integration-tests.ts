@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { toConditions } from './condition.ts';
-import { type Found, toRemarks, type Wanted } from './find.ts';
+import { type Found, type KubeObject, toRemarks, type Wanted } from './find.ts';
 import { findAll } from './find-all.ts';
-import { KEYS, labelsOfCommit, read } from './labels.ts';
+import { isOfProject, KEYS, labelsOfCommit, labelsOfMergeRequest, read } from './labels.ts';
 import { objectName } from './names.ts';
 import type { Scope } from './scope.ts';
 import { SNAPSHOTS } from './snapshots.ts';
-import { RESOURCES } from './store.ts';
+import { type Labels, RESOURCES } from './store.ts';
 import { PIPELINE_RUNS } from './wanted.ts';
 import { wireConditions, wireMetadata } from './wire.ts';
 
@@ -15,7 +15,7 @@ export function createListIntegrationTests(scope: Scope) {
   return defineTool({
     name: 'konflux_list_integration_tests',
     description:
-      "The IntegrationTestScenarios of the applications that the head commit's runs and Snapshots belong to (of the namespace, when there are none): application, whether a failure blocks (optional: false), when it runs, where its pipeline comes from, conditions.",
+      'The IntegrationTestScenarios of the applications that the runs and Snapshots of this commit, or else of the merge request, belong to: application, whether a failure blocks (optional: false), when it runs, where its pipeline comes from, conditions.',
     schema: z.strictObject({
       application: objectName('Only of this one; the runs and Snapshots name theirs').optional(),
     }),
@@ -26,15 +26,16 @@ export function createListIntegrationTests(scope: Scope) {
       ]);
       const scenarios = finding.found
         .map(fromScenario)
-        .filter((one) => own.names.size === 0 || own.names.has(one.application ?? ''))
+        .filter((one) => own.names.has(one.application ?? ''))
         .filter((one) => application === undefined || one.application === application);
       const gaps = [...new Set([...finding.gaps, ...own.gaps])];
       return {
         kind: 'json',
         value: {
-          ...(own.names.size > 0 && { applications: [...own.names] }),
+          applications: [...own.names],
           total: scenarios.length,
           scenarios,
+          ...(own.names.size === 0 && { note: NO_APPLICATION }),
           ...toRemarks({ ...finding, gaps }),
         },
         gaps,
@@ -43,16 +44,41 @@ export function createListIntegrationTests(scope: Scope) {
   });
 }
 
-/** Those of the commit. A scenario does not say of which project it is, and others share the namespace. */
-async function findApplications(scope: Scope, signal: AbortSignal) {
-  const labels = labelsOfCommit(scope.sha);
+const NO_APPLICATION =
+  'No run and no Snapshot of this merge request was found, so it is not known which applications of the namespace are of this project, and none is shown.';
+
+/** A scenario does not say of which project it is, and others share the namespace: its runs and Snapshots do. */
+async function findApplications(scope: Scope, signal: AbortSignal): Promise<Applications> {
+  const ofCommit = await readApplications(scope, labelsOfCommit(scope.sha), () => true, signal);
+  if (ofCommit.names.size > 0) return ofCommit;
+  // Every project of the namespace may have a merge request of that number.
+  const isOwn = ({ metadata }: KubeObject) => isOfProject(metadata, scope) === true;
+  const ofMergeRequest = await readApplications(scope, labelsOfMergeRequest(scope.mrIid), isOwn, signal);
+  return { ...ofMergeRequest, gaps: [...ofCommit.gaps, ...ofMergeRequest.gaps] };
+}
+
+interface Applications {
+  names: Set<string>;
+  gaps: string[];
+}
+
+async function readApplications(
+  scope: Scope,
+  labels: readonly Labels[],
+  isOwn: (value: KubeObject) => boolean,
+  signal: AbortSignal,
+): Promise<Applications> {
   const [runs, snapshots] = await Promise.all([
     findAll(scope, PIPELINE_RUNS, labels, signal),
     findAll(scope, SNAPSHOTS, labels, signal),
   ]);
   const names = [
-    ...runs.found.map(({ value }) => read(value.metadata, KEYS.application)),
-    ...snapshots.found.map(({ value }) => value.spec?.application ?? read(value.metadata, KEYS.application)),
+    ...runs.found
+      .filter(({ value }) => isOwn(value))
+      .map(({ value }) => read(value.metadata, KEYS.application)),
+    ...snapshots.found
+      .filter(({ value }) => isOwn(value))
+      .map(({ value }) => value.spec?.application ?? read(value.metadata, KEYS.application)),
   ];
   return { names: new Set(names.filter((name) => name !== null)), gaps: [...runs.gaps, ...snapshots.gaps] };
 }

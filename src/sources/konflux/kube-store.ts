@@ -1,8 +1,8 @@
 // A cluster's API, and KubeArchive, which has the same paths on another host and a few habits of its own.
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
+import type { HttpReader } from '../../http/http-reader.ts';
 import { checkWire } from '../from-wire.ts';
-import type { HttpReader } from '../http/http-reader.ts';
 import { PAGE_SIZE, readPages } from './pages.ts';
 import { type Labels, type Page, RESOURCES, type Resource, type Store } from './store.ts';
 
@@ -16,11 +16,22 @@ export function createKubeStore(reader: HttpReader, namespace: string, kind: Sto
   const pathOf = ({ group, plural }: Resource): string =>
     `${group.includes('/') ? 'apis' : 'api'}/${group}/namespaces/${namespace}/${plural}`;
 
-  const listAll = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
-    readPages(async (token) => {
+  const listVersion = (resource: Resource, query: Record<string, string>, signal: AbortSignal) =>
+    readPages(async (token, pages) => {
       const asked = { ...query, limit: PAGE_SIZE, continue: token };
-      return fromList(await reader.getJson(pathOf(resource), asked, signal), who, resource);
+      return fromList(await reader.getJson(pathOf(resource), asked, signal, pages), who, resource);
     }, signal);
+
+  /** A list is always there, if need be an empty one, unless nobody knows the version. */
+  const listAll = async (resource: Resource, query: Record<string, string>, signal: AbortSignal) => {
+    const { olderGroup } = resource;
+    try {
+      return await listVersion(resource, query, signal);
+    } catch (error) {
+      if (!(error instanceof NotFoundError) || olderGroup === undefined) throw error;
+      return listVersion({ ...resource, group: olderGroup }, query, signal);
+    }
+  };
 
   return {
     name: who,

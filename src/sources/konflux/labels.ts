@@ -1,4 +1,5 @@
 // The labels and annotations by which Konflux ties its objects to a commit, a merge request and a project.
+import { isProjectAddress, type ProjectPlace, parseRepository } from '../project-address.ts';
 import type { Labels } from './store.ts';
 import type { Metadata } from './wire.ts';
 
@@ -31,30 +32,21 @@ export function toLabelValue(value: string): string {
     .replace(/[[\]]/g, '__');
 }
 
-export interface ProjectOf {
+export interface ProjectOf extends ProjectPlace {
   project: { id: number; path: string };
-  gitlabUrl: string;
 }
 
 /** Whether an object came from this project; null when it does not say. */
-export function isOfProject(metadata: Metadata, { project, gitlabUrl }: ProjectOf): boolean | null {
+export function isOfProject(metadata: Metadata, place: ProjectOf): boolean | null {
+  const { project } = place;
   const id = readSource(metadata, 'target-project-id');
   if (id !== undefined) return id === String(project.id);
-  const url = URL.parse(readSource(metadata, 'repo-url') ?? '');
-  if (url) return isAddressOf(url, project.path, new URL(gitlabUrl));
+  const url = readSource(metadata, 'repo-url');
+  if (url !== undefined && parseRepository(url)) return isProjectAddress(url, place);
   const [org, repository] = [readSource(metadata, 'url-org'), readSource(metadata, 'url-repository')];
   if (org === undefined || repository === undefined) return null;
   const at = project.path.lastIndexOf('/');
   return isSameValue(org, project.path.slice(0, at)) && isSameValue(repository, project.path.slice(at + 1));
-}
-
-/** The whole path counts, on this GitLab: a fork or another host may have a project that ends alike. */
-function isAddressOf(url: URL, path: string, gitlab: URL): boolean {
-  // GitLab may live below a path of its host.
-  const own = `${gitlab.pathname.replace(/\/$/, '')}/${path}`.toLowerCase();
-  const found = url.pathname.toLowerCase().replace(/(?:\.git)?\/?$/, '');
-  // Not the port: clones over SSH have another one.
-  return url.hostname === gitlab.hostname && found === own;
 }
 
 function isSameValue(found: string, value: string): boolean {

@@ -12,4 +12,4 @@ export function objectName(what: string) {
 export const ofWhat = z
   .enum(['commit', 'merge_request'])
   .optional()
-  .describe('Of the head commit (unless told), or of all commits of the merge request');
+  .describe('Of the commit of this job (unless told), or of all commits of the merge request');

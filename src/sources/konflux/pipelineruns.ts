@@ -15,7 +15,7 @@ export function createListPipelineRuns(scope: Scope) {
   return defineTool({
     name: 'konflux_list_pipelineruns',
     description:
-      "Konflux's PipelineRuns (builds, tests, releases) of the merge request's head commit, or of all its commits; failed ones first, then the newest: name, type, state, reason, message, component, scenario, times, link. Of the cluster and of its archives.",
+      "Konflux's PipelineRuns (builds, tests, releases) of the commit of this job, or of all commits of its merge request; failed ones first, then the newest: name, type, state, reason, message, component, scenario, times, link. Of the cluster and of its archives.",
     schema: z.strictObject({ of: ofWhat }),
     async read({ of = 'commit' }, signal) {
       const finding = await findRuns(scope, of, signal);

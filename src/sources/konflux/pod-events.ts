@@ -45,11 +45,15 @@ export function createGetPodEvents(scope: Scope) {
 async function readEvents({ place }: Found<TaskRun>, pod: string, signal: AbortSignal) {
   if (!place.cluster) return { value: { events: [] }, gaps: [`${place.name}: no cluster to ask for events`] };
   try {
-    const { items, isCut } = await place.cluster.listEvents(pod, signal);
+    const { items, isCut, brokenBy } = await place.cluster.listEvents(pod, signal);
     const { values, odd } = checkEach(wireEvent, items, { who: place.cluster.name, what: 'an event' });
     const events = values.map(fromEvent).toSorted((a, b) => (a.last ?? '').localeCompare(b.last ?? ''));
     const note = isCut ? 'Only the first events were read.' : EXPIRY;
-    return { value: { events, ...((isCut || events.length === 0) && { note }) }, gaps: odd };
+    const broken = brokenBy === undefined ? [] : [`${place.cluster.name}: ${messageOf(brokenBy)}`];
+    return {
+      value: { events, ...((isCut || events.length === 0) && { note }) },
+      gaps: [...odd, ...broken],
+    };
   } catch (error) {
     signal.throwIfAborted();
     return { value: { events: [] }, gaps: [`${place.cluster.name}: ${messageOf(error)}`] };

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { NotFoundError } from '../../errors.ts';
+import type { HttpReader } from '../../http/http-reader.ts';
 import { checkWire } from '../from-wire.ts';
-import type { HttpReader } from '../http/http-reader.ts';
 import { PAGE_SIZE, readPages } from './pages.ts';
 import { decodeLogChunks } from './results-log.ts';
 import { RESOURCES, type Resource, type Store } from './store.ts';
@@ -13,9 +13,9 @@ export function createResultsStore(reader: HttpReader, namespace: string): Store
   const results = `apis/results.tekton.dev/v1alpha2/parents/${namespace}/results`;
 
   const listAll = (filter: string, signal: AbortSignal) =>
-    readPages(async (token) => {
+    readPages(async (token, pages) => {
       const query = { filter, order_by: 'create_time desc', page_size: PAGE_SIZE, page_token: token };
-      const answer = await reader.getJson(`${results}/-/records`, query, signal);
+      const answer = await reader.getJson(`${results}/-/records`, query, signal, pages);
       const list = checkWire(wireRecords, answer, { who, what: 'the records' });
       const items = (list.records ?? []).map(fromRecord);
       // The gateway before it writes either form.

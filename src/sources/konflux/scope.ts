@@ -1,13 +1,12 @@
+import type { ProjectPlace } from '../project-address.ts';
 import type { KubeStore } from './kube-store.ts';
 import type { Store } from './store.ts';
 
 /** What the job is about. It comes from the event and the configuration, never from the model. */
-export interface Scope {
+export interface Scope extends ProjectPlace {
   project: { id: number; path: string };
-  /** Where that project is: the objects of other hosts are none of its. */
-  gitlabUrl: string;
   mrIid: number;
-  /** The head of the merge request. */
+  /** The commit it is about. */
   sha: string;
   places: readonly Place[];
 }

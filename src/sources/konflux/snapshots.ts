@@ -13,7 +13,7 @@ export function createListSnapshots(scope: Scope) {
   return defineTool({
     name: 'konflux_list_snapshots',
     description:
-      'The Snapshots (sets of built images) that Konflux made of the head commit or of the merge request, newest first: images, the build they came from, the state of each integration test, conditions.',
+      'The Snapshots (sets of built images) that Konflux made of the commit of this job or of the merge request, newest first: images, the build they came from, the state of each integration test, conditions.',
     schema: z.strictObject({ of: ofWhat }),
     async read({ of = 'commit' }, signal) {
       const labels = of === 'commit' ? labelsOfCommit(scope.sha) : labelsOfMergeRequest(scope.mrIid);

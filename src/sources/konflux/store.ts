@@ -42,9 +42,16 @@ export const RESOURCES = {
   releases: { group: 'appstudio.redhat.com/v1alpha1', plural: 'releases', kind: 'Release' },
   scenarios: {
     group: 'appstudio.redhat.com/v1beta2',
+    olderGroup: 'appstudio.redhat.com/v1beta1',
     plural: 'integrationtestscenarios',
     kind: 'IntegrationTestScenario',
   },
-} as const;
+} as const satisfies Record<string, Resource>;
 
-export type Resource = (typeof RESOURCES)[keyof typeof RESOURCES];
+export interface Resource {
+  readonly group: string;
+  /** For clusters that do not know the other yet. */
+  readonly olderGroup?: string;
+  readonly plural: string;
+  readonly kind: string;
+}

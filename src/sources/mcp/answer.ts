@@ -7,7 +7,8 @@ export function fromResult(result: CallToolResult, redact: (words: string) => st
   return { kind: 'text', of: 'text', body: redact(toText(result)) };
 }
 
-function mapTexts(value: unknown, toWords: (words: string) => string): unknown {
+/** The same value, each of its texts as `toWords` writes it. */
+export function mapTexts<T>(value: T, toWords: (words: string) => string): T {
   return JSON.parse(JSON.stringify(value), (_, one) => (typeof one === 'string' ? toWords(one) : one));
 }
 

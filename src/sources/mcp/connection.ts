@@ -20,34 +20,37 @@ export function createMcpConnection(server: McpServer, options?: TransportOption
   let current: Promise<Live> | undefined;
 
   function connect(): Promise<Live> {
-    const onLost = () => {
-      current = undefined;
+    if (current) return current;
+    // By then another one may have taken its place, which must stay.
+    const forget = (): void => {
+      if (current === opening) current = undefined;
     };
-    current ??= open(server, onLost, options).catch((error) => {
-      current = undefined;
-      throw error;
-    });
-    return current;
+    const opening = open(server, forget, options);
+    opening.catch(forget);
+    current = opening;
+    return opening;
   }
 
   async function ask<T>(what: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
+      const used = connect();
       try {
         // Others may wait for the same connection, so it is left, not ended.
-        const { client } = await untilAborted(connect(), signal);
+        const { client } = await untilAborted(used, signal);
         return await work(client);
       } catch (error) {
         signal.throwIfAborted();
         if (!isLostConnection(error) || attempt === 2) throw toMcpError(server, what, error);
-        await drop();
+        await drop(used);
       }
     }
   }
 
-  async function drop(): Promise<void> {
-    const live = await current?.catch(() => undefined);
-    current = undefined;
+  /** Only that one: others who lost it as well may have a new one already. */
+  async function drop(lost: Promise<Live> | undefined): Promise<void> {
+    if (current === lost) current = undefined;
+    const live = await lost?.catch(() => undefined);
     await live?.close();
   }
 
@@ -70,7 +73,7 @@ export function createMcpConnection(server: McpServer, options?: TransportOption
         const answer = await client.callTool({ name, arguments: args }, CallToolResultSchema, limits(signal));
         return CallToolResultSchema.parse(answer);
       }),
-    close: drop,
+    close: () => drop(current),
   };
 }
 

@@ -33,5 +33,6 @@ function isPermanent(error: unknown): boolean {
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.message}${inner}`;
+  const status = error instanceof StreamableHTTPError && error.code ? `it answered ${error.code}. ` : '';
+  return `${status}${error.message}${inner}`;
 }

@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import type { Source, SourceTool } from '../source.ts';
-import { fromResult, toText } from './answer.ts';
+import { fromResult, mapTexts, toText } from './answer.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import { toErrorWords, withoutSecrets } from './secrets.ts';
 import type { McpServer } from './server.ts';
@@ -14,7 +14,7 @@ export interface McpSource {
   close(): Promise<void>;
 }
 
-/** Asks the server for its tools; what is configured and not there is an error now, not in the middle of a job. */
+/** Asks the server for its tools. RetryableError: it is away; PermanentError: what is configured is not as it should be. */
 export async function openMcpSource(
   server: McpServer,
   signal: AbortSignal,
@@ -34,6 +34,18 @@ export async function openMcpSource(
     await connection.close();
     throw error;
   }
+}
+
+/** Stands for a server that can not be reached. */
+export function createMissingSource(server: McpServer, error: unknown): Source {
+  const { name } = server;
+  const why = toErrorWords(server, error instanceof Error ? error.message : String(error));
+  return {
+    name,
+    notes: `This source can not be reached now, so it has no tools: ${why}. Name the gap in your answer if it matters.`,
+    tools: [],
+    missing: { tools: server.tools.map((tool) => toName(server, tool)), why },
+  };
 }
 
 function findTool({ name: server }: McpServer, offered: readonly Tool[], name: string): Tool {
@@ -56,18 +68,23 @@ const MAX_DESCRIPTION = 1_000;
 const MAX_NAME = 64;
 
 function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool): SourceTool {
-  const schema = toSchema(server, tool);
+  const clean = (words: string): string => withoutSecrets(server, words);
+  const schema = toSchema(server, { ...tool, inputSchema: mapTexts(tool.inputSchema, clean) });
   return {
-    name: `${server.name}_${tool.name.replace(/[^\w-]/g, '_')}`.slice(0, MAX_NAME),
-    description: (tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION),
+    name: toName(server, tool.name),
+    description: clean(tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION),
     schema: schema as z.ZodType<never>,
     async read(args: Record<string, unknown>, signal) {
       const result = await connection.call(tool.name, args, signal);
       if (result.isError)
         throw new PermanentError(toErrorWords(server, toText(result)) || 'the tool failed without a word');
-      return fromResult(result, (words) => withoutSecrets(server, words));
+      return fromResult(result, clean);
     },
   };
+}
+
+function toName(server: McpServer, tool: string): string {
+  return `${server.name}_${tool.replace(/[^\w-]/g, '_')}`.slice(0, MAX_NAME);
 }
 
 /** From JSON Schema to ours and, for the model, back again. */

@@ -5,8 +5,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type Agent, type Response, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici';
 import { PermanentError } from '../../errors.ts';
-import { createGuardedLookup, refuseForbiddenAddress } from '../../gitlab/address.ts';
-import { createAgent } from '../../gitlab/agent.ts';
+import { createGuardedLookup, refuseForbiddenAddress } from '../../http/address.ts';
+import { createAgent } from '../../http/agent.ts';
 import type { McpServer } from './server.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../gitlab/clock.ts';
-import type { GitlabLog } from '../../gitlab/send.ts';
-import { createHttpReader } from '../http/http-reader.ts';
+import type { Clock } from '../../http/clock.ts';
+import { createHttpReader } from '../../http/http-reader.ts';
+import type { HttpLog } from '../../http/send.ts';
 import type { Scope } from './scope.ts';
 
 export interface TestingFarmOptions {
@@ -10,7 +10,7 @@ export interface TestingFarmOptions {
   /** For the API only; requests are public. */
   token?: string | undefined;
   timeoutMs?: number;
-  log?: GitlabLog | undefined;
+  log?: HttpLog | undefined;
   clock?: Clock | undefined;
 }
 

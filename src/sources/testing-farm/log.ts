@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { toLogPath } from './log-id.ts';
+import { readOwnRequest } from './own-request.ts';
 import { requestId, type Scope } from './scope.ts';
 
-export function createGetLog({ artifacts }: Scope) {
+export function createGetLog(scope: Scope) {
   return defineTool({
     name: 'testing_farm_get_log',
     description:
@@ -18,7 +19,9 @@ export function createGetLog({ artifacts }: Scope) {
         .describe('From testing_farm_list_results; pipeline.log unless told'),
     }),
     async read({ request_id, log = 'pipeline.log' }, signal) {
-      return { kind: 'text', of: 'log', body: await artifacts.open(toLogPath(log, request_id), {}, signal) };
+      const path = toLogPath(log, request_id);
+      await readOwnRequest(scope, request_id, signal);
+      return { kind: 'text', of: 'log', body: await scope.artifacts.open(path, {}, signal) };
     },
   });
 }

@@ -14,4 +14,6 @@ Traps:
 - The same plan may run several times, once for each arch and compose: look whether all failed.
 - A guest that could not be set up (guest setup, artifact installation logs of the plan) fails all of its tests.
 - Files are kept for some weeks only; a 404 for an older request means that they are gone. Say so.
-- Nothing ties a request to a merge request: compare test.ref, or names_this_commit, before you believe it.`;
+- Only requests of this job can be read: those that test this commit or this project, those that a status of the
+  commit links to, and those whose tests are in a repository that the operator lists. Another one is refused: say so.
+- A request of this project may be of another commit: compare names_this_commit before you believe it.`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
+import { readOwnRequest } from './own-request.ts';
 import { requestId, type Scope } from './scope.ts';
-import { type FarmRequest, readRequest } from './wire.ts';
+import type { FarmRequest } from './wire.ts';
 
 export function createGetRequest(scope: Scope) {
   return defineTool({
@@ -10,7 +11,7 @@ export function createGetRequest(scope: Scope) {
       'A request of Testing Farm: its state (new, queued, running, complete, error, canceled), overall result, the summary of what went wrong, notes, what was tested where, times in seconds, link.',
     schema: z.strictObject({ request_id: requestId }),
     async read({ request_id }, signal) {
-      const request = await readRequest(scope, request_id, signal);
+      const request = await readOwnRequest(scope, request_id, signal);
       return { kind: 'json', value: fromRequest(request, scope.sha) };
     },
   });

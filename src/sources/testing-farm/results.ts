@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import { defineTool } from '../define-tool.ts';
+import { readInThread } from '../reports/read-in-thread.ts';
 import { toLogId, toLogPath } from './log-id.ts';
+import { readOwnRequest } from './own-request.ts';
 import { requestId, type Scope } from './scope.ts';
-import { type FarmRequest, readRequest } from './wire.ts';
-import { type Log, type Plan, readXunit, type Test } from './xunit.ts';
+import type { FarmRequest } from './wire.ts';
+import { isBad, type Log, type Plan, type Results, type Test, XUNIT } from './xunit.ts';
 
 export function createListResults(scope: Scope) {
   return defineTool({
@@ -16,11 +18,12 @@ export function createListResults(scope: Scope) {
       only_failed: z.boolean().optional().describe('Leave out plans and tests that passed'),
     }),
     async read({ request_id, only_failed = false }, signal) {
-      const request = await readRequest(scope, request_id, signal);
-      const { overall, plans } = readXunit(await readResults(scope, request, signal), scope.artifacts.who);
+      const request = await readOwnRequest(scope, request_id, signal);
+      const results = await readResults(scope, request, signal);
+      const { overall, plans, failedTests } = results;
       const shown = plans
         .map((plan) => fromPlan(plan, request_id, scope, only_failed))
-        .filter(({ result, tests }) => !only_failed || isBad(result) || tests.length > 0);
+        .filter((plan) => !only_failed || isBad(plan) || plan.tests.length > 0);
       return {
         kind: 'json',
         value: {
@@ -28,9 +31,9 @@ export function createListResults(scope: Scope) {
           state: request.state,
           result: overall ?? request.result?.overall ?? null,
           summary: request.result?.summary ?? null,
-          failed_tests: plans.flatMap(({ tests }) => tests).filter(({ result }) => isBad(result)).length,
+          failed_tests: failedTests,
           plans: shown.toSorted(badFirst),
-          ...(plans.length === 0 && { note: NO_PLANS }),
+          ...toNote(results),
         },
       };
     },
@@ -40,8 +43,30 @@ export function createListResults(scope: Scope) {
 const NO_PLANS =
   'There are no plans in it: the request failed before any ran. Its summary and pipeline.log say why.';
 
+function toNote({ plans, totalTests, leftOut }: Results): { note?: string } {
+  if (plans.length === 0) return { note: NO_PLANS };
+  if (leftOut === 0) return {};
+  return { note: `${leftOut} of ${totalTests} tests are left out, those that passed before all others.` };
+}
+
+/** At most so much of it is parsed. */
+const MAX_XML = 32 * 1024 * 1024;
+
+async function readResults(scope: Scope, request: FarmRequest, signal: AbortSignal): Promise<Results> {
+  const xml = await openResults(scope, request, signal);
+  const what = `The results (xunit) of ${request.id}`;
+  if (xml.length > MAX_XML)
+    throw new PermanentError(`${what} are too large (${xml.length} characters); look into its logs instead`);
+  try {
+    return await readInThread(XUNIT, xml, signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new PermanentError(`${what}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
 /** Inside of the request or, as it mostly is, in a file beside the logs. */
-async function readResults(scope: Scope, request: FarmRequest, signal: AbortSignal): Promise<string> {
+async function openResults(scope: Scope, request: FarmRequest, signal: AbortSignal): Promise<string> {
   const { xunit, xunit_url } = request.result ?? {};
   if (xunit?.trimStart().startsWith('<')) return xunit;
   const file = toLogId(xunit_url || 'results.xml', request.id, scope.artifactsUrl);
@@ -60,7 +85,7 @@ function fromPlan(plan: Plan, id: string, scope: Scope, onlyFailed: boolean) {
     compose: plan.compose,
     logs: toLogList(plan.logs, id, scope),
     tests: plan.tests
-      .filter(({ result }) => !onlyFailed || isBad(result))
+      .filter((test) => !onlyFailed || isBad(test))
       .map((test) => fromTest(test, id, scope))
       .toSorted(badFirst),
   };
@@ -71,12 +96,10 @@ function fromTest({ name, result, seconds, message, logs }: Test, id: string, sc
     test: name,
     result,
     ...(seconds !== null && { seconds }),
-    ...(message !== null && { message: message.slice(0, MAX_MESSAGE) }),
+    ...(message !== null && { message }),
     logs: toLogList(logs, id, scope),
   };
 }
-
-const MAX_MESSAGE = 4_000;
 
 function toLogList(logs: readonly Log[], id: string, { artifactsUrl }: Scope) {
   return logs.map(({ name, href }) => {
@@ -85,10 +108,6 @@ function toLogList(logs: readonly Log[], id: string, { artifactsUrl }: Scope) {
   });
 }
 
-function isBad(result: string): boolean {
-  return !['passed', 'skipped', 'info', 'pending'].includes(result);
-}
-
 function badFirst(a: { result: string }, b: { result: string }): number {
-  return Number(isBad(b.result)) - Number(isBad(a.result));
+  return Number(isBad(b)) - Number(isBad(a));
 }

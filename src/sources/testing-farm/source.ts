@@ -6,8 +6,10 @@ import { createGetRequest } from './request.ts';
 import { createListResults } from './results.ts';
 import type { Scope } from './scope.ts';
 
-/** Requests of Testing Farm, their results and logs. */
-export function createTestingFarmSource(farm: TestingFarm, pinned: Pick<Scope, 'sha'>): Source {
+type Pinned = Omit<Scope, keyof TestingFarm['readers']>;
+
+/** Requests of Testing Farm that are of this job, their results and logs. */
+export function createTestingFarmSource(farm: TestingFarm, pinned: Pinned): Source {
   const scope = { ...farm.readers, ...pinned };
   return {
     name: 'testing_farm',

@@ -1,8 +1,9 @@
 // The results that Testing Farm writes: JUnit's form with more in it, a suite for each plan, a case for each test.
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
+import { cutText } from '../cut-text.ts';
 import { checkWire } from '../from-wire.ts';
+import type { Reader } from '../reports/read-in-thread.ts';
+import { parseReport, problems, toMessage, toSeconds, text as word } from '../reports/report-xml.ts';
 
 export interface Plan {
   name: string;
@@ -28,56 +29,80 @@ export interface Log {
   href: string;
 }
 
-export function readXunit(xml: string, who: string): { overall: string | null; plans: Plan[] } {
-  const root = checkWire(wireRoot, parse(xml, who), { who, what: 'the results (xunit)' });
+export interface Results {
+  overall: string | null;
+  plans: Plan[];
+  totalTests: number;
+  failedTests: number;
+  /** How many of the tests are not among the plans, because there are too many. */
+  leftOut: number;
+}
+
+/** Throws PermanentError for what is not as it should be. */
+export function readXunit(xml: string): Results {
+  const parsed = parseReport(xml, LISTS);
+  const root = checkWire(wireRoot, parsed, { who: 'Testing Farm', what: 'the results' });
   const suites = root.testsuites === '' ? undefined : root.testsuites;
+  const plans = (suites?.testsuite ?? []).map((suite) => (suite === '' ? toPlan({}) : toPlan(suite)));
+  const tests = plans.flatMap((plan) => plan.tests);
+  const shown = tests.length > MAX_TESTS ? keepWorst(plans) : plans;
   return {
     overall: suites?.['@overall-result'] ?? null,
-    plans: (suites?.testsuite ?? []).map((suite) => (suite === '' ? toPlan({}) : toPlan(suite))),
+    plans: shown,
+    totalTests: tests.length,
+    failedTests: tests.filter(isBad).length,
+    leftOut: tests.length - shown.flatMap((plan) => plan.tests).length,
   };
 }
 
-const LISTS = new Set(['testsuite', 'testcase', 'log', 'property', 'testing-environment']);
+export const XUNIT: Reader<Results> = {
+  read: readXunit,
+  module: new URL(import.meta.url),
+  name: readXunit.name,
+};
 
-const parser = new XMLParser({
-  ignoreAttributes: false,
-  attributeNamePrefix: '@',
-  parseAttributeValue: false,
-  parseTagValue: false,
-  isArray: (name) => LISTS.has(name),
-  // Entities of a file's own could make much of little.
-  processEntities: { enabled: true, maxTotalExpansions: 100_000, maxExpandedLength: 10_000_000 },
-});
-
-function parse(xml: string, who: string): unknown {
-  // The parser itself takes half a file without a word.
-  const validity = XMLValidator.validate(xml);
-  if (validity !== true)
-    throw new PermanentError(`${who}: the results (xunit) are not whole XML: ${validity.err.msg}`);
-  try {
-    return parser.parse(xml);
-  } catch (cause) {
-    throw new PermanentError(`${who}: the results (xunit) can not be read`, { cause });
-  }
+export function isBad({ result }: { result: string }): boolean {
+  return !['passed', 'skipped', 'info', 'pending'].includes(result);
 }
+
+const MAX_TESTS = 2_000;
+
+/** Of very many tests, those that failed. */
+function keepWorst(plans: readonly Plan[]): Plan[] {
+  let room = MAX_TESTS;
+  return plans.map((plan) => {
+    const tests = plan.tests.filter(isBad).slice(0, room);
+    room -= tests.length;
+    return { ...plan, tests };
+  });
+}
+
+const LISTS = new Set([
+  'testsuite',
+  'testcase',
+  'log',
+  'property',
+  'testing-environment',
+  'failure',
+  'error',
+]);
 
 /** An element without attributes and children is an empty text. */
 function element<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.union([z.literal(''), z.object(shape)]);
 }
 
-const text = z.string().optional();
+const text = word.optional();
 const wireLogs = element({ log: z.array(element({ '@href': text, '@name': text })).optional() }).optional();
 const wireProperties = z.array(element({ '@name': text, '@value': text })).optional();
-const wireTrouble = z.union([z.string(), z.object({ '@message': text, '#text': text })]);
 
 const wireCase = element({
   '@name': text,
   '@result': text,
   '@time': text,
   logs: wireLogs,
-  failure: z.union([wireTrouble, z.array(wireTrouble)]).optional(),
-  error: z.union([wireTrouble, z.array(wireTrouble)]).optional(),
+  failure: problems,
+  error: problems,
 });
 
 const wireSuite = element({
@@ -111,22 +136,17 @@ function toPlan(suite: Exclude<z.infer<typeof wireSuite>, ''>): Plan {
 }
 
 function toTest(one: Exclude<z.infer<typeof wireCase>, ''>): Test {
-  const seconds = Number(one['@time'] ?? Number.NaN);
-  const trouble = [one.failure, one.error].flat().find((found) => found !== undefined);
+  const found = [...(one.failure ?? []), ...(one.error ?? [])];
   return {
     name: one['@name'] ?? '',
-    result: normalize(one['@result'] ?? (trouble === undefined ? undefined : 'failed')),
-    seconds: Number.isNaN(seconds) ? null : seconds,
-    message: toMessage(trouble),
+    result: normalize(one['@result'] ?? (found.length === 0 ? undefined : 'failed')),
+    seconds: toSeconds(one['@time']),
+    message: cutText(toMessage(found), MAX_MESSAGE, 'the message') || null,
     logs: toLogs(one.logs),
   };
 }
 
-function toMessage(trouble: z.infer<typeof wireTrouble> | undefined): string | null {
-  if (trouble === undefined) return null;
-  if (typeof trouble === 'string') return trouble || null;
-  return [trouble['@message'], trouble['#text']].filter(Boolean).join('\n') || null;
-}
+const MAX_MESSAGE = 4_000;
 
 function toLogs(logs: z.infer<typeof wireLogs>): Log[] {
   if (logs === undefined || logs === '') return [];

@@ -39,7 +39,9 @@ describe('the text of config init', () => {
       { name: 'own', inCluster: true },
     ]);
     expect(config.sources.testingFarm).toEqual(
-      load('sources: { testingFarm: { tokenEnv: TESTING_FARM_TOKEN } }').sources.testingFarm,
+      load(
+        'sources: { testingFarm: { tokenEnv: TESTING_FARM_TOKEN, testRepositories: ["https://gitlab.example.com/qe/tests"] } }',
+      ).sources.testingFarm,
     );
     expect(config.store).toMatchObject({ kind: 's3', bucket: 'hummingbird-sessions', forcePathStyle: true });
     expect(config.sandbox).toEqual({

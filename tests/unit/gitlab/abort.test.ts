@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../../src/errors.ts';
-import { systemClock } from '../../../src/gitlab/clock.ts';
+import { systemClock } from '../../../src/http/clock.ts';
 import { answerJson, createClient, failureOf, startServer } from './gitlab-server.ts';
 
 describe('an abort', () => {

@@ -11,7 +11,7 @@ import {
   type GitlabClient,
   type GitlabClientOptions,
 } from '../../../src/gitlab/client.ts';
-import type { Clock } from '../../../src/gitlab/clock.ts';
+import type { Clock } from '../../../src/http/clock.ts';
 
 export const TOKEN = 'glpat-very-secret-token';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PermanentError } from '../../../src/errors.ts';
-import { createAgent } from '../../../src/gitlab/agent.ts';
+import { createAgent } from '../../../src/http/agent.ts';
 import { findProgram } from '../../services/server.ts';
 import { answerJson, createClient, failureOf, startServer, TOKEN } from './gitlab-server.ts';
 

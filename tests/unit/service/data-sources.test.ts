@@ -7,7 +7,8 @@ import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { openDataSources } from '../../../src/service/data-sources.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { load } from '../config/problems.ts';
-import { createClient } from '../gitlab/gitlab-server.ts';
+import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
+import { startBareServer } from '../sources/mcp/bare-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 
@@ -57,6 +58,28 @@ test('Konflux is asked with the token, in the namespace and for the commit of th
   expect(toolbox.notes).toContain('## Data source: konflux');
 });
 
+test('Testing Farm is read when a status of the commit links to the request', async () => {
+  const id = '7d6a6cbf-3cd5-49fb-aca1-f76ffa0734aa';
+  const status = { id: 1, name: 'farm', status: 'failed', target_url: `https://farm.example.com/${id}` };
+  const gitlab = await startServer(({ path }, response) =>
+    answerJson(response, path.endsWith(`/${SHA}/statuses`) ? [status] : []),
+  );
+  const elsewhere = { fmf: { url: 'https://example.com/tests', ref: 'main' } };
+  const farm = await startServer(({ path }, response) =>
+    answerJson(response, { id: path.split('/').at(-1), state: 'complete', test: elsewhere }),
+  );
+  const text = { gitlab: { url: gitlab.url }, sources: { testingFarm: { url: farm.url } } };
+  const sources = await open(text, {}, createClient(gitlab.url));
+  const toolbox = createToolbox({
+    sandbox: createMemorySandbox(),
+    sources: sources.createFor(MR, { id: 1, path: 'group/app' }),
+  });
+  const get = (request_id: string) => call(toolbox, 'testing_farm_get_request', { request_id });
+
+  expect((await get(id)).result).toMatchObject({ result: { state: 'complete' } });
+  expect((await get(id.replace('7d', '00'))).result.error).toContain('is not one of this job');
+});
+
 test('a kubeconfig that is not there keeps the service from starting, and says which', async () => {
   const clusters = [{ kubeconfig: '/nowhere/kubeconfig', namespaces: { '**': 'team' } }];
 
@@ -79,9 +102,34 @@ test('what was opened is closed again when the next can not be', async () => {
   expect(new Set(closed.mock.contexts).size).toBe(3);
 });
 
-async function open(text: object, env: NodeJS.ProcessEnv = {}) {
+test('an MCP server that is away at start is a named gap, and is there for a later job', async () => {
+  let isAway = true;
+  const { url } = await startBareServer((_, response) => response.end(), { isAway: () => isAway });
+  const mcp = [{ name: 'wiki', url, tools: ['get_page'] }];
+  const sources = await open({ sources: { mcp } });
+  const attach = (allowed?: string[]) =>
+    createToolbox({
+      sandbox: createMemorySandbox(),
+      sources: sources.createFor(MR, { id: 1, path: 'a/b' }),
+      allowed: allowed ?? null,
+    });
+
+  const without = attach();
+  expect(without.gaps()).toEqual([expect.stringMatching(/^wiki_get_page: MCP server wiki, .*503/)]);
+  expect(without.notes).toMatch(/## Data source: wiki\n\nThis source can not be reached now/);
+  expect(attach(['gitlab_*']).gaps()).toEqual([]);
+
+  isAway = false;
+  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 5_000);
+  expect(attach().gaps()).toEqual([]);
+});
+
+async function open(
+  text: object,
+  env: NodeJS.ProcessEnv = {},
+  reader = createClient('https://gitlab.example.com'),
+) {
   const config = load(JSON.stringify(text));
-  const reader = createClient('https://gitlab.example.com');
   const options = { config, secrets: readSecrets(config, {}, env), reader, log: pino({ level: 'silent' }) };
   const sources = await openDataSources(options);
   onTestFinished(() => sources.close());

@@ -2,16 +2,17 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createHttpReader, type HttpReader } from '../../../src/http/http-reader.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
-import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
+import { answerJson, createFakeClock, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 const ARGS = { since: '2026-05-01T00:00:00Z' };
 
-let createStatusSource: (pageUrl: string) => Source;
+let createStatusSource: (page: HttpReader) => Source;
 
 beforeAll(async () => {
   const page = readFileSync(join(SRC, '../docs/custom-source.md'), 'utf8');
@@ -50,9 +51,21 @@ test('the example is a source: it can be called, and fetched into a file', async
   expect(toolbox.notes).toContain('## Data source: status');
 });
 
+test('an answer without end is given up', async () => {
+  const { toolbox } = await attach((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    return response.end(`{"incidents":[],"pad":"${'x'.repeat(20_000)}"}`);
+  });
+
+  const { result } = await call(toolbox, 'status_list_incidents', ARGS);
+
+  expect(result.error).toContain('was answered with more than 10000 bytes');
+  expect(toolbox.gaps()).toHaveLength(1);
+});
+
 test.each([
-  [503, 'The status page answered 503'],
-  [404, 'check its address'],
+  [503, 'was answered 503'],
+  [403, 'the token lacks a scope'],
   [200, 'has an unknown form'],
 ])('what it can not read (%i) is a named gap', async (status, words) => {
   const { toolbox } = await attach((response) => answerJson(response, { surprise: true }, { status }));
@@ -64,9 +77,12 @@ test.each([
   expect(toolbox.gaps()).toHaveLength(1);
 });
 
-async function attach(answer: (response: Parameters<typeof answerJson>[0]) => void) {
+async function attach(answer: (response: Parameters<typeof answerJson>[0]) => unknown) {
   const { url } = await startServer((_, response) => answer(response));
   const sandbox = createMemorySandbox();
   onTestFinished(() => sandbox.close());
-  return { sandbox, toolbox: createToolbox({ sandbox, sources: [createStatusSource(url)] }) };
+  const clock = createFakeClock();
+  const page = createHttpReader({ who: 'the status page', url, clock, maxJsonBytes: 10_000 });
+  onTestFinished(() => page.close());
+  return { sandbox, toolbox: createToolbox({ sandbox, sources: [createStatusSource(page)] }) };
 }

@@ -198,7 +198,7 @@ test('reading stops after 1000 jobs and says so', async () => {
   const answer = await scene.ask<Jobs>('gitlab_list_jobs', { pipeline_id: pipeline.id });
 
   expect(answer.total).toBe(1_000);
-  expect(answer.note).toMatch(/Only the first 1000 jobs.* there may be more/);
+  expect(answer.note).toMatch(/Only the first 1000 jobs.* there are more/);
 });
 
 test("external statuses of the merge request's head are told apart from GitLab's jobs", async () => {
@@ -254,7 +254,7 @@ test('an external status without a link is known by its description', async () =
   });
 });
 
-test('statuses of another commit are those of that commit', async () => {
+test('statuses are those of the job, also after a push, or of the commit that was asked for', async () => {
   const scene = await createSourceScene();
   const report = { projectId: scene.project.id, name: 'Konflux', targetUrl: 'https://konflux.test/1' };
   scene.gitlab.addCommitStatus({ ...report, sha: scene.sha, state: 'success' });
@@ -262,11 +262,11 @@ test('statuses of another commit are those of that commit', async () => {
   scene.gitlab.addCommitStatus({ ...report, sha, state: 'failed' });
 
   expect(await scene.ask('gitlab_list_commit_statuses')).toMatchObject({
-    sha,
-    external: [{ status: 'failed' }],
-  });
-  expect(await scene.ask('gitlab_list_commit_statuses', { sha: scene.sha })).toMatchObject({
     sha: scene.sha,
     external: [{ status: 'success' }],
+  });
+  expect(await scene.ask('gitlab_list_commit_statuses', { sha })).toMatchObject({
+    sha,
+    external: [{ status: 'failed' }],
   });
 });

@@ -2,20 +2,20 @@ import { expect, test } from 'vitest';
 import { createSourceScene } from './gitlab-scene.ts';
 
 test("the merge request's commits are listed newest first, with what their messages say", async () => {
-  const scene = await createSourceScene({ mr: { commits: [{ message: 'Round prices' }] } });
-  const pushed = scene.gitlab.pushCommit(scene.mr, { message: 'Mend the tests 🐦\n\nThey assumed floor().' });
+  const message = 'Mend the tests 🐦\n\nThey assumed floor().';
+  const scene = await createSourceScene({ mr: { commits: [{ message: 'Round prices' }, { message }] } });
 
   expect(await scene.ask('gitlab_list_commits')).toEqual({
     commits: [
       {
-        sha: pushed.sha,
+        sha: scene.sha,
         title: 'Mend the tests 🐦',
-        message: 'Mend the tests 🐦\n\nThey assumed floor().',
+        message,
         author: 'Dora',
-        committed: pushed.createdAt.toISOString(),
-        web_url: `${scene.gitlab.url}/group/project/-/commit/${pushed.sha}`,
+        committed: expect.any(String),
+        web_url: `${scene.gitlab.url}/group/project/-/commit/${scene.sha}`,
       },
-      expect.objectContaining({ sha: scene.sha, title: 'Round prices' }),
+      expect.objectContaining({ sha: scene.mr.commits[0], title: 'Round prices' }),
     ],
   });
 });

@@ -88,7 +88,11 @@ test.each(['main', '../../../users', 'abc', 'x'.repeat(40)])('%j is not taken fo
 // All at once: each one takes its time.
 test('a GitLab that falls silent is given up, whatever was asked', async () => {
   const { url } = await startServer(() => undefined);
-  const source = createGitlabSource(createClient(url, { timeoutMs: 100 }), { projectId: 1, mrIid: 1 });
+  const source = createGitlabSource(createClient(url, { timeoutMs: 100 }), {
+    projectId: 1,
+    mrIid: 1,
+    sha: 'a'.repeat(40),
+  });
   const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
 
   const answers = await Promise.all(CALLS.map(([name, args]) => call(toolbox, name, args)));
@@ -125,7 +129,11 @@ describe.each(CALLS)('%s', (name, args) => {
     const { url } = await startServer((_, response) =>
       response.writeHead(429, { 'retry-after': '7' }).end('Retry later'),
     );
-    const source = createGitlabSource(createClient(url, { clock }), { projectId: 1, mrIid: 1 });
+    const source = createGitlabSource(createClient(url, { clock }), {
+      projectId: 1,
+      mrIid: 1,
+      sha: 'a'.repeat(40),
+    });
     const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
 
     const { result } = await call(toolbox, name, args);
@@ -234,6 +242,6 @@ test('an abort in the middle of a log ends it on the wire too, and leaves no fil
 });
 
 function createToolboxAt(url: string, sandbox: Sandbox = createMemorySandbox()) {
-  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 1 });
+  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 1, sha: 'a'.repeat(40) });
   return createToolbox({ sandbox, sources: [source] });
 }

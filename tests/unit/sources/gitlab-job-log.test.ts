@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
+import { openJobLog } from '../../../src/sources/gitlab/open-job-log.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
@@ -13,6 +15,15 @@ test('a job log comes raw, with its colours and marks', async () => {
   const { scene, jobId } = await createJob(trace);
 
   expect(await scene.ask('gitlab_get_job_log', { job_id: jobId })).toBe(trace);
+});
+
+test('a log without end stops at a limit, and says so', async () => {
+  const { scene, jobId } = await createJob('0123456789');
+  const scope = { client: scene.client, projectId: scene.project.id, mrIid: scene.mr.iid, sha: scene.sha };
+
+  const body = await openJobLog(scope, jobId, new AbortController().signal, 4);
+
+  expect(await text(body)).toBe('0123\n[reading stopped here, after 4 bytes; there is more]\n');
 });
 
 test('a log of 5 MB is in the sandbox to the last byte, and can be searched there', async () => {

@@ -139,7 +139,7 @@ test('as a function it gives the job and lets its log be streamed', async () => 
   const scene = await createSourceScene();
   const passed = runOnMain(scene, 'success', 'fine\n');
   const failed = runOnMr(scene, 'failed');
-  const scope = { client: scene.client, projectId: scene.project.id, mrIid: scene.mr.iid };
+  const scope = { client: scene.client, projectId: scene.project.id, mrIid: scene.mr.iid, sha: scene.sha };
   const { signal } = new AbortController();
 
   const search = await findLastPassingJob(scope, failed.id, signal);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
@@ -40,6 +40,43 @@ test('the details are those of the pinned merge request, with its head pipeline'
     },
     changed_files: '1',
     web_url: `${scene.gitlab.url}/group/project/-/merge_requests/${scene.mr.iid}`,
+  });
+});
+
+describe('after a push in the middle of the job', () => {
+  const DIFF = { path: 'price.ts', diff: '@@ -1 +1 @@\n-a\n+b\n' };
+
+  async function pushMeanwhile() {
+    const scene = await createSourceScene({ mr: { commits: [{ diffs: [DIFF] }] } });
+    scene.gitlab.addFile({ projectId: scene.project.id, ref: scene.sha, path: 'a.txt', content: 'then' });
+    const { sha: head } = scene.gitlab.pushCommit(scene.mr);
+    scene.gitlab.addFile({ projectId: scene.project.id, ref: head, path: 'a.txt', content: 'now' });
+    const words = `The merge request's head is ${head} by now; this job is about ${scene.sha}.`;
+    return { scene, head, words };
+  }
+
+  test('what can be read of a commit is read of the one the job is about', async () => {
+    const { scene } = await pushMeanwhile();
+
+    expect(await scene.ask('gitlab_get_file', { path: 'a.txt' })).toBe('then');
+    expect(await scene.ask('gitlab_list_commit_statuses')).toMatchObject({ sha: scene.sha });
+    expect(await scene.ask('gitlab_list_directory')).toMatchObject({ ref: scene.sha });
+  });
+
+  test('what GitLab knows only of the newer head says so', async () => {
+    const { scene, head, words } = await pushMeanwhile();
+
+    const details = await scene.ask('gitlab_get_mr_details');
+    const commits = await scene.ask('gitlab_list_commits');
+    const diff = await scene.ask<string>('gitlab_get_mr_diff');
+
+    expect(details).toMatchObject({
+      sha: scene.sha,
+      head_sha: head,
+      note: expect.stringContaining(words),
+    });
+    expect(commits).toMatchObject({ moved: expect.stringContaining(words) });
+    expect(diff).toContain(`[${words}`);
   });
 });
 
@@ -157,8 +194,10 @@ test('a path that was not changed is answered with those that were', async () =>
 test('a file whose diff GitLab keeps back is named as too large, not as unchanged', async () => {
   const file = { old_path: 'data.csv', new_path: 'data.csv', diff: '', too_large: true, collapsed: false };
   const kind = { new_file: false, renamed_file: false, deleted_file: false };
-  const { url } = await startServer((_, response) => answerJson(response, [{ ...file, ...kind }]));
-  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 1 });
+  const { url } = await startServer(({ path }, response) =>
+    answerJson(response, path.endsWith('/diffs') ? [{ ...file, ...kind }] : { sha: 'a'.repeat(40) }),
+  );
+  const source = createGitlabSource(createClient(url), { projectId: 1, mrIid: 1, sha: 'a'.repeat(40) });
   const toolbox = createToolbox({ sandbox: createMemorySandbox(), sources: [source] });
 
   const { result } = await call(toolbox, 'gitlab_get_mr_diff');

@@ -82,11 +82,11 @@ test('a folder that is not there is not there, and no gap', async () => {
 });
 
 test('blame tells who last changed each line of a range, with its number', async () => {
-  const scene = await createSourceScene();
-  const { sha } = scene.gitlab.pushCommit(scene.mr, { message: 'Round half up' });
+  const scene = await createSourceScene({ mr: { commits: [{ message: 'Round half up' }] } });
+  const { sha } = scene;
   scene.gitlab.addFile({
     projectId: scene.project.id,
-    ref: 'cache',
+    ref: 'topic',
     path: 'price.ts',
     content: 'one\ntwo\nthree\nfour\n',
     blame: [{ sha: scene.mr.baseSha, lines: 2 }],

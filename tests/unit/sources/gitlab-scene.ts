@@ -31,6 +31,7 @@ export async function createSourceScene(options: SourceSceneOptions = {}) {
   const source = createGitlabSource(client, {
     projectId: project.id,
     mrIid: mr.iid,
+    sha: mr.commits.at(-1) ?? '',
     ...(readProjects && { mayRead: ({ path }) => readProjects.includes(path) }),
   });
   const sandbox = createMemorySandbox();

@@ -10,6 +10,7 @@ import {
   taskRun,
   testOutput,
 } from '../../../src/demo/konflux/objects.ts';
+import { createSourceScene } from './gitlab-scene.ts';
 import { createKonfluxScene, SHA } from './konflux-scene.ts';
 
 const RUN = 'cart-on-pull-request-x1';
@@ -109,15 +110,6 @@ const KINDS: Kind[] = [
       ),
     },
     names: [/clair-scan was still running when the time of the pipeline run was up/],
-  },
-  {
-    kind: 'clamav-scan timeout',
-    task: {
-      task: 'clamav-scan',
-      condition: failed('TaskRunTimeout', 'TaskRun "cart-clamav" failed to finish within "1h0m0s"'),
-      steps: [{ name: 'scan', running: { startedAt: '2026-11-18T09:00:00Z' } }],
-    },
-    names: [/clamav-scan: timeout of a task/],
   },
   {
     kind: 'Disk full',
@@ -238,6 +230,39 @@ describe.each(KINDS)('$kind', (kind) => {
     if (kind.log) said.push(String(await ask<unknown>('konflux_get_taskrun_log', { taskrun: 'x1-task' })));
 
     for (const name of kind.names) expect(said.join('\n')).toMatch(name);
+  });
+});
+
+describe('clamav-scan timeout', () => {
+  const STATUS = 'Red Hat Konflux/cart-on-pull-request has failed.';
+
+  test('is a commit status that only says that it failed, and a run that says why', async () => {
+    const gitlab = await createSourceScene();
+    const { cluster, ask } = await createKonfluxScene({ sha: gitlab.sha });
+    gitlab.gitlab.addCommitStatus({
+      projectId: gitlab.project.id,
+      sha: gitlab.sha,
+      name: 'Red Hat Konflux / cart-on-pull-request',
+      state: 'failed',
+      description: STATUS,
+      targetUrl: `https://konflux.example.com/ns/team/pipelinerun/${RUN}`,
+    });
+    const owner = pipelineRun({ name: RUN, sha: gitlab.sha, condition: TASKS_FAILED });
+    const scan = {
+      task: 'clamav-scan',
+      condition: failed('TaskRunTimeout', 'TaskRun "cart-clamav" failed to finish within "1h0m0s"'),
+      steps: [{ name: 'scan', running: { startedAt: '2026-11-18T09:00:00Z' } }],
+    };
+    cluster.add(owner, taskRun({ name: 'x1-task', pipelineRun: RUN, ...scan }));
+
+    const { external } = await gitlab.ask<{ external: { description: string; target_url: string }[] }>(
+      'gitlab_list_commit_statuses',
+    );
+    const pipelinerun = external[0]?.target_url.split('/').at(-1);
+    const run = await ask('konflux_get_pipelinerun', { pipelinerun });
+
+    expect(external).toMatchObject([{ status: 'failed', description: STATUS }]);
+    expect(JSON.stringify(run)).toMatch(/clamav-scan: timeout of a task/);
   });
 });
 

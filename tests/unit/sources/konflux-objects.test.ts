@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { type KubeObject, pipelineRun, taskRun, testOutput } from '../../../src/demo/konflux/objects.ts';
-import { createKonfluxScene, SHA } from './konflux-scene.ts';
+import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
+import { createKonfluxScene, MR_IID, PROJECT, SHA } from './konflux-scene.ts';
 
 const APPSTUDIO = 'appstudio.redhat.com/v1alpha1';
+const PAC = 'pipelinesascode.tekton.dev';
 const TEST_RUN = pipelineRun({ name: 'cart-e2e-1', sha: SHA, type: 'test' });
 
 const scenario = (name: string, application: string, labels: Record<string, string> = {}): KubeObject => ({
@@ -194,6 +196,7 @@ test('snapshots show images, their build and how each integration test ended', a
 test('integration tests tell whether they block and where their pipeline comes from', async () => {
   const { cluster, ask } = await createKonfluxScene();
   cluster.add(
+    TEST_RUN,
     scenario('e2e', 'shop', { 'test.appstudio.openshift.io/optional': 'true' }),
     scenario('policy', 'shop'),
     scenario('foreign', 'bank'),
@@ -225,6 +228,46 @@ test("integration tests are those of the commit's applications, also when anothe
     scenarios: [{ scenario: 'of-the-run' }, { scenario: 'of-the-snapshot' }],
   });
   expect(foreign).toMatchObject({ total: 0, applications: ['shop', 'till-app'] });
+});
+
+test('without a run of the commit integration tests are those of the merge request, and none of others', async () => {
+  const { cluster, ask } = await createKonfluxScene({ sha: 'f'.repeat(40) });
+  cluster.add(scenario('of-the-run', 'shop'), scenario('foreign', 'bank'));
+
+  const without = await ask('konflux_list_integration_tests');
+  cluster.add(
+    pipelineRun({
+      name: 'cart-old',
+      labels: { [`${PAC}/pull-request`]: String(MR_IID) },
+      annotations: { [`${PAC}/target-project-id`]: String(PROJECT.id) },
+    }),
+  );
+  const earlier = await ask('konflux_list_integration_tests');
+
+  expect(without).toMatchObject({ total: 0, scenarios: [], note: expect.stringContaining('none is shown') });
+  expect(earlier).toMatchObject({ applications: ['shop'], scenarios: [{ scenario: 'of-the-run' }] });
+});
+
+test('a cluster that knows only the older version of integration tests is asked for that', async () => {
+  const items = [scenario('e2e', 'shop')];
+  const { url, requests } = await startServer(({ path }, response) => {
+    if (path.includes('/v1beta2/')) return answerJson(response, { message: 'no such path' }, { status: 404 });
+    const found = { pipelineruns: [TEST_RUN], integrationtestscenarios: items }[path.split('/').at(-1) ?? ''];
+    return answerJson(response, { items: found ?? [] });
+  });
+  const { ask, toolbox } = await createKonfluxScene({
+    cluster: {
+      login: { kind: 'token', url, token: 'x' },
+      kubearchiveUrl: undefined,
+      tektonResultsUrl: undefined,
+    },
+  });
+
+  const answer = await ask('konflux_list_integration_tests');
+
+  expect(answer).toMatchObject({ scenarios: [{ scenario: 'e2e' }] });
+  expect(toolbox.gaps()).toEqual([]);
+  expect(requests.some(({ path }) => path.includes('/v1beta1/'))).toBe(true);
 });
 
 test("releases of another project's snapshot, or of one nobody has, are not told", async () => {

@@ -254,6 +254,20 @@ test.each([
   expect({ total, isError }).toEqual({ total: isOwn ? 1 : 0, isError: !isOwn });
 });
 
+test.each([
+  ['https://internal.example.com/group/sub/app', true],
+  ['git@ssh.example.com:group/sub/app.git', true],
+  ['https://ssh.example.com.evil.test/group/sub/app', false],
+])('with other names of GitLab in the configuration a run of %s is its own: %s', async (repoUrl, isOwn) => {
+  const { cluster, ask } = await createKonfluxScene({
+    otherHosts: ['internal.example.com', 'ssh.example.com'],
+  });
+  const annotations = { 'pipelinesascode.tekton.dev/repo-url': repoUrl };
+  cluster.add(pipelineRun({ name: 'run', sha: SHA, annotations }));
+
+  expect(await ask<Listed>('konflux_list_pipelineruns')).toMatchObject({ total: isOwn ? 1 : 0 });
+});
+
 test("another project's run can not be read by its name, nor anything outside the namespace", async () => {
   const { cluster, call } = await createKonfluxScene();
   const annotations = { 'pipelinesascode.tekton.dev/target-project-id': '43' };

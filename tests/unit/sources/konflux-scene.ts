@@ -17,12 +17,14 @@ export const MR_IID = 7;
 export interface KonfluxSceneOptions {
   sha?: string;
   gitlabUrl?: string;
+  otherHosts?: string[];
   cluster?: Partial<KonfluxClusterOptions>;
 }
 
 export async function createKonfluxScene({
   sha = SHA,
   gitlabUrl = GITLAB_URL,
+  otherHosts = [],
   cluster: changed,
 }: KonfluxSceneOptions = {}) {
   const konflux = await createPretendKonflux();
@@ -41,7 +43,7 @@ export async function createKonfluxScene({
     ...changed,
   });
   onTestFinished(() => cluster.close());
-  const scope = { project: PROJECT, gitlabUrl, mrIid: MR_IID, sha };
+  const scope = { project: PROJECT, gitlabUrl, otherHosts, mrIid: MR_IID, sha };
   const source = createKonfluxSource([{ cluster, namespace }], scope);
   return { ...konflux, konflux, clock, source, ...asModel(source) };
 }

@@ -14,9 +14,12 @@ interface World {
   /** By path below the request. */
   files?: Record<string, string | Buffer>;
   headers?: Record<string, string>;
+  /** What systems outside reported for the commit. */
+  statuses?: string[];
 }
 
-async function createFarm({ request = {}, status = 200, files = {}, headers = {} }: World = {}) {
+async function createFarm(world: World = {}) {
+  const { request = {}, status = 200, files = {}, headers = {}, statuses = [] } = world;
   const artifacts = await startServer(({ path }, response) => {
     const file = files[decodeURIComponent(path).replace(`/store/${ID}/`, '')];
     return file === undefined
@@ -30,7 +33,15 @@ async function createFarm({ request = {}, status = 200, files = {}, headers = {}
   const options = { url: `${api.url}/v0.1`, artifactsUrl, token: 'farm-token', timeoutMs: 2_000 };
   const farm = openTestingFarm({ ...options, clock: createFakeClock() });
   onTestFinished(() => farm.close());
-  return { api, artifacts, ...asModel(createTestingFarmSource(farm, { sha: SHA })) };
+  const source = createTestingFarmSource(farm, {
+    sha: SHA,
+    project: { path: 'group/app' },
+    gitlabUrl: 'https://gitlab.example.com',
+    otherHosts: ['ssh.example.com'],
+    testRepositories: ['https://git.example.com/qe/tests', 'https://git.example.com/shared/**'],
+    readStatuses: async () => statuses,
+  });
+  return { api, artifacts, ...asModel(source) };
 }
 
 function toRequest(changed: Record<string, unknown>, artifactsUrl: string) {
@@ -160,6 +171,20 @@ describe('results', () => {
     expect(plans).toHaveLength(2);
   });
 
+  test('of very many tests are those that failed, and a note tells how many are left out', async () => {
+    const many = '<testcase name="/tests/fine" result="passed"/>'.repeat(10_000);
+    const xml = XUNIT.replace('<testcase name="/tests/ok" result="PASS"/>', many);
+    const { ask } = await createFarm({ files: { 'results.xml': xml } });
+
+    const answer = await ask<{ plans: { tests: unknown[] }[] }>('testing_farm_list_results', ARGS);
+
+    expect(answer).toMatchObject({ failed_tests: 2, note: expect.stringMatching(/^10002 of 10004 tests/) });
+    expect(answer.plans.flatMap(({ tests }) => tests)).toMatchObject([
+      { test: '/tests/überfall & mehr', result: 'failed' },
+      { test: 'failure', result: 'error' },
+    ]);
+  });
+
   test('inside of the request are taken from there', async () => {
     const { ask, artifacts } = await createFarm({
       request: { result: { overall: 'passed', xunit: '<testsuites overall-result="passed"></testsuites>' } },
@@ -248,6 +273,53 @@ const CALLS: [string, Record<string, unknown>][] = [
 ];
 
 describe.each(CALLS)('%s', (name, args) => {
+  const FILES = { 'results.xml': XUNIT, 'pipeline.log': 'fine\n' };
+  const testing = (url: string, ref = 'main') => ({ test: { fmf: { url, ref } } });
+
+  test.each([
+    ['this commit, wherever it is', testing('https://elsewhere.example.com/fork/app', SHA)],
+    ['this project', testing('https://gitlab.example.com/Group/App.git')],
+    ['this project over SSH', testing('git@gitlab.example.com:group/app.git')],
+    ['this project under another name of GitLab', testing('ssh://git@ssh.example.com:2222/group/app')],
+    ['a repository that is listed', testing('https://git.example.com/qe/tests.git')],
+    ['a repository below a listed one', testing('https://git.example.com/shared/plans/all')],
+    ['merged as this commit', { test: { fmf: { url: 'https://x.example.com/y', merge_sha: SHA } } }],
+  ])('reads a request that tests %s', async (_, request) => {
+    const { call } = await createFarm({ request, files: FILES });
+
+    expect(await call(name, args)).toMatchObject({ isError: false });
+  });
+
+  test('reads a request that a status of the commit links to', async () => {
+    const statuses = [`https://farm.example.com/${ID.toUpperCase()} tests failed`];
+    const { call } = await createFarm({
+      request: testing('https://x.example.com/y'),
+      files: FILES,
+      statuses,
+    });
+
+    expect(await call(name, args)).toMatchObject({ isError: false });
+  });
+
+  test.each([
+    ['another project', testing('https://gitlab.example.com/group/other')],
+    ['a project whose path ends alike', testing('https://gitlab.example.com/evil/group/app')],
+    ['the same path on another host', testing('https://evil.example.com/group/app')],
+    ['a repository beside a listed one', testing('https://git.example.com/qe/tests-secret')],
+    ['a folder that begins like a listed one', testing('https://git.example.com/shared-secret/x')],
+    ['nobody knows what', { test: null }],
+  ])('refuses a request that tests %s, and shows nothing of it', async (_, request) => {
+    const { call, artifacts } = await createFarm({ request, files: FILES, statuses: ['https://farm/x no'] });
+
+    const { result, isError } = await call(name, args);
+
+    expect(isError).toBe(true);
+    expect(result.error).toContain(`Request ${ID} is not one of this job`);
+    expect(result.error).toContain('sources.testingFarm.testRepositories');
+    expect(JSON.stringify(result)).not.toMatch(/complete|secret|fine/);
+    expect(artifacts.requests).toEqual([]);
+  });
+
   test('answers through the registry, inline and into a file', async () => {
     const files = { 'results.xml': XUNIT, 'pipeline.log': 'fine\n' };
     const { call, sandbox } = await createFarm({ files });
@@ -274,8 +346,7 @@ describe.each(CALLS)('%s', (name, args) => {
     const { result, isError } = await call(name, args);
 
     expect(isError).toBe(true);
-    const expected = name === 'testing_farm_get_log' ? 404 : status;
-    expect(result.error).toMatch(new RegExp(`^${name}: GET .* was answered ${expected}`));
+    expect(result.error).toMatch(new RegExp(`^${name}: GET .* was answered ${status}`));
   });
 });
 

@@ -12,20 +12,25 @@ type OnCall = (
 
 interface BareOptions {
   onInitialize?: (count: number) => Promise<unknown>;
+  tools?: readonly object[];
+  /** As long as it is, everything is answered 503. */
+  isAway?: () => boolean;
 }
 
 /** An MCP server as the SDK would not let one be: what a call gets is written by hand. */
-export async function startBareServer(onCall: OnCall, { onInitialize = async () => {} }: BareOptions = {}) {
+export async function startBareServer(onCall: OnCall, options: BareOptions = {}) {
+  const { onInitialize = async () => {}, tools = TOOLS, isAway = () => false } = options;
   const encodings: unknown[] = [];
   let connects = 0;
   const server = createServer(async (request, response) => {
     encodings.push(request.headers['accept-encoding']);
+    if (isAway()) return response.writeHead(503).end();
     if (request.method !== 'POST') return response.writeHead(405).end();
     const { id, method, params } = (await json(request)) as Asked;
     const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
     response.setHeader('content-type', 'application/json');
     if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
-    if (method === 'tools/list') return response.end(answer({ tools: TOOLS }));
+    if (method === 'tools/list') return response.end(answer({ tools }));
     if (method !== 'initialize') return response.writeHead(202).end();
     connects += 1;
     await onInitialize(connects);

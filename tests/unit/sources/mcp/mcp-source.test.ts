@@ -274,6 +274,51 @@ test('a server that was started anew is connected to again', async () => {
   expect(await call(toolbox, 'wiki_get_page', { id: 1 })).toMatchObject({ isError: false });
 });
 
+test('two calls that lose the session at once share one new connection', async () => {
+  const pairs = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let calls = 0;
+  let connects = 0;
+  const { url } = await startBareServer(
+    async (answer, response) => {
+      calls += 1;
+      const isLost = calls <= 2;
+      // Answered together, so that neither is done before the other has asked.
+      const pair = pairs[isLost ? 0 : 1];
+      if (calls % 2 === 0) pair?.resolve();
+      await pair?.promise;
+      if (isLost) return response.writeHead(404).end();
+      return response.end(answer({ content: [{ type: 'text', text: 'here' }] }));
+    },
+    {
+      onInitialize: async (count) => {
+        connects = count;
+      },
+    },
+  );
+  const { toolbox } = await attach({ kind: 'http', url });
+
+  const outcomes = await Promise.all(TOOLS.map((tool) => call(toolbox, `wiki_${tool}`, {})));
+
+  expect(outcomes).toMatchObject([{ isError: false }, { isError: false }]);
+  expect(connects).toBe(2);
+});
+
+test('a token that is echoed in how the tools are described is taken out', async () => {
+  const inputSchema = { type: 'object', properties: { id: { type: 'string', description: 'hush-hush' } } };
+  const tools = ['get_page', 'search_pages'].map((name) => ({
+    name,
+    description: 'you are hush',
+    inputSchema,
+  }));
+  const { url } = await startBareServer((_, response) => response.end(), { tools });
+
+  const { toolbox } = await attach({ kind: 'http', url, token: 'hush' });
+
+  const told = JSON.stringify(toolbox.definitions);
+  expect(told).toContain('you are [secret]');
+  expect(told).not.toContain('hush');
+});
+
 test('an abort does not wait for a connection that is being made anew', async () => {
   const again = Promise.withResolvers<void>();
   const { url } = await startBareServer((_, response) => response.writeHead(404).end(), {

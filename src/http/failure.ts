@@ -1,18 +1,19 @@
 // What a failed try means: which error it becomes, and who may try again.
 import { NotFoundError, PermanentError, RetryableError } from '../errors.ts';
 import type { Method } from './exchange.ts';
+import { TooLateError } from './read-deadline.ts';
 
 export interface Failure {
   error: PermanentError | RetryableError;
-  /** `always`: GitLab surely did nothing. `reads`: it may have acted, which only a read does not mind. */
+  /** `always`: the other side surely did nothing. `reads`: it may have acted, which only a read does not mind. */
   repeat: 'always' | 'reads' | 'never';
-  /** How long GitLab asked us to wait. */
+  /** How long we were asked to wait. */
   askedMs?: number | undefined;
 }
 
 export interface Refusal {
   status: number;
-  /** GitLab's own, free of secrets. */
+  /** Of the service itself, free of secrets. */
   words: string;
   /** The answer came from another origin, reached by a redirect without our token. */
   isForeign: boolean;
@@ -20,7 +21,7 @@ export interface Refusal {
 }
 
 /** `who` is the service that was asked. */
-export function fromRefusal(method: Method, what: string, refusal: Refusal, who = 'GitLab'): Failure {
+export function fromRefusal(method: Method, what: string, refusal: Refusal, who: string): Failure {
   const { status, isForeign, askedMs } = refusal;
   const says = refusal.words === '' ? '' : `: ${refusal.words}`;
   if (status === 404) {
@@ -43,7 +44,12 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal, who 
   return { error: new RetryableError(message, options), repeat, askedMs };
 }
 
-export function fromBrokenConnection(method: Method, what: string, cause: unknown, who = 'GitLab'): Failure {
+export function fromBrokenConnection(method: Method, what: string, cause: unknown, who: string): Failure {
+  if (cause instanceof TooLateError) {
+    const message = `${what} ${cause.message} and was given up${outcome(method, 'reads')}`;
+    // It has had its time; a second one belongs to whoever asks again.
+    return { error: new RetryableError(message, { cause }), repeat: 'never' };
+  }
   const code = codeOf(cause);
   if (UNTRUSTED.has(code)) {
     const message = `${what} was not sent, the certificate is not trusted (${code}). Renew it, or set the CA file to the PEM of the authority that signed it`;

@@ -2,20 +2,20 @@
 import { PermanentError } from '../errors.ts';
 import { readErrorText } from './answer.ts';
 import type { Clock } from './clock.ts';
-import { type Answer, describe, type Exchange, type GitlabRequest } from './exchange.ts';
+import { toWords } from './error-words.ts';
+import { type Answer, describe, type Exchange, type HttpRequest } from './exchange.ts';
 import { type Failure, fromBrokenConnection, fromRefusal } from './failure.ts';
-import { toWords } from './gitlab-words.ts';
 import type { Limiter } from './limiter.ts';
 import { askedWaitMs, backoffMs, MAX_SLEEP_MS, usedUpMs } from './waiting.ts';
 
 /** Constant message, fields beside it. */
-export interface GitlabLog {
+export interface HttpLog {
   debug(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
 /** `read` takes in a good answer; if it fails, the whole exchange is what failed. */
-export type Send = <T>(request: GitlabRequest, read: (answer: Answer) => Promise<T>) => Promise<T>;
+export type Send = <T>(request: HttpRequest, read: (answer: Answer) => Promise<T>) => Promise<T>;
 
 export interface SendParts {
   exchange: Exchange;
@@ -24,13 +24,13 @@ export interface SendParts {
   /** Takes our secrets out of what others write to us, should they be echoed. */
   redact: (text: string) => string;
   /** The service that is asked, for messages. */
-  who?: string;
-  log?: GitlabLog | undefined;
+  who: string;
+  log?: HttpLog | undefined;
 }
 
 const MAX_TRIES = 4;
 
-export function createSend({ exchange, limiter, clock, redact, who = 'GitLab', log }: SendParts): Send {
+export function createSend({ exchange, limiter, clock, redact, who, log }: SendParts): Send {
   return async (request, read) => {
     const what = describe(request);
     for (let attempt = 1; ; attempt += 1) {
@@ -51,7 +51,7 @@ export function createSend({ exchange, limiter, clock, redact, who = 'GitLab', l
     }
   };
 
-  async function tryOnce<T>(request: GitlabRequest, read: (answer: Answer) => Promise<T>): Promise<Try<T>> {
+  async function tryOnce<T>(request: HttpRequest, read: (answer: Answer) => Promise<T>): Promise<Try<T>> {
     const startedAt = clock.now();
     try {
       const answer = await exchange(request);
@@ -70,7 +70,7 @@ export function createSend({ exchange, limiter, clock, redact, who = 'GitLab', l
     }
   }
 
-  async function toRefused(request: GitlabRequest, answer: Answer) {
+  async function toRefused(request: HttpRequest, answer: Answer) {
     const { status, headers, isForeign } = answer;
     const words = toWords(redact(await readErrorText(answer)));
     request.signal?.throwIfAborted();
@@ -84,10 +84,10 @@ export function createSend({ exchange, limiter, clock, redact, who = 'GitLab', l
 type Try<T> = { kind: 'answered'; value: T } | { kind: 'failed'; failure: Failure; status?: number };
 
 /**
- * A write is repeated only when GitLab surely did nothing. That goes for PUT and DELETE too, although
- * GitLab's are idempotent: a late second PUT can undo a newer edit, and a second DELETE is answered 404,
+ * A write is repeated only when the other side surely did nothing. That goes for PUT and DELETE too, although
+ * they are idempotent: a late second PUT can undo a newer edit, and a second DELETE is answered 404,
  * which reads like "was never there". The caller looks first; only it knows what it wanted.
  */
-function mayRepeat({ method }: GitlabRequest, { repeat }: Failure): boolean {
+function mayRepeat({ method }: HttpRequest, { repeat }: Failure): boolean {
   return repeat === 'always' || (repeat === 'reads' && method === 'GET');
 }

@@ -1,11 +1,15 @@
 // What is read of an answer, and not more: the bytes are counted after they were unpacked.
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { PermanentError } from '../../errors.ts';
-import type { Answer } from '../../gitlab/exchange.ts';
+import { PermanentError } from '../errors.ts';
+
+interface Packed {
+  headers: Record<string, string>;
+  body: Readable;
+}
 
 /** The whole body; one that is larger is an error. */
-export async function readBytes(answer: Answer, maxBytes: number, what: string): Promise<Buffer> {
+export async function readBytes(answer: Packed, maxBytes: number, what: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of unpack(answer, what)) {
@@ -18,7 +22,7 @@ export async function readBytes(answer: Answer, maxBytes: number, what: string):
 }
 
 /** The body at its reader's pace; one that is larger ends with a line that says so. */
-export function cutBody(answer: Answer, maxBytes: number, what: string): Readable {
+export function cutBody(answer: Packed, maxBytes: number, what: string): Readable {
   const source = unpack(answer, what);
   return Readable.from(cut(source, maxBytes), { objectMode: false });
 }
@@ -37,7 +41,7 @@ async function* cut(source: Readable, maxBytes: number) {
 }
 
 /** We ask for plain bytes; some servers send packed ones all the same. */
-function unpack(answer: Answer, what: string): Readable {
+function unpack(answer: Packed, what: string): Readable {
   // Whoever reads hears of a failure from the stream itself; one that nobody reads must not end the process.
   answer.body.on('error', () => undefined);
   const encoding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();

@@ -1,4 +1,4 @@
-// How long to wait before asking again: what GitLab's headers say, or else a guess that grows.
+// How long to wait before asking again: what the headers say, or else a guess that grows.
 
 /** Longer waits belong to the queue, which holds no worker while it waits. */
 export const MAX_SLEEP_MS = 60_000;
@@ -41,7 +41,7 @@ function resetMs(headers: Record<string, string>): number | undefined {
   return bound(isUnixTime ? value * 1000 - serverTime(headers) : value * 1000);
 }
 
-/** GitLab's own clock, so that ours may be wrong. */
+/** The server's own clock, so that ours may be wrong. */
 function serverTime(headers: Record<string, string>): number {
   const date = Date.parse(headers.date ?? '');
   return Number.isNaN(date) ? Date.now() : date;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedWaitMs, backoffMs, usedUpMs } from '../../../src/gitlab/waiting.ts';
+import { askedWaitMs, backoffMs, usedUpMs } from '../../../src/http/waiting.ts';
 
 // Years away from this machine's clock: what counts is the server's.
 const date = 'Tue, 01 Jan 2030 00:00:00 GMT';

@@ -1,6 +1,6 @@
 const MAX_WORDS = 500;
 
-/** What GitLab wrote into an error answer, as one line: it has several forms for the same thing. */
+/** What a service wrote into an error answer, as one line: GitLab alone has several forms for the same thing. */
 export function toWords(text: string): string {
   const words = text.trimStart().startsWith('<') ? '' : flatten(parse(text));
   return words.replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
@@ -10,7 +10,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not every answer comes from GitLab itself: proxies and rate limits speak plain text.
+    // Not every answer comes from the service itself: proxies and rate limits speak plain text.
     return text;
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/gitlab/clock.ts';
-import { createLimiter } from '../../../src/gitlab/limiter.ts';
-import { createFakeClock, failureOf } from './gitlab-server.ts';
+import { systemClock } from '../../../src/http/clock.ts';
+import { createLimiter } from '../../../src/http/limiter.ts';
+import { createFakeClock, failureOf } from '../gitlab/gitlab-server.ts';
 
 async function takeTimes(maxRequestsPerMinute: number, count: number): Promise<number[]> {
   const clock = createFakeClock();
-  const limiter = createLimiter(maxRequestsPerMinute, clock);
+  const limiter = createLimiter(maxRequestsPerMinute, clock, 'GitLab');
   const times: number[] = [];
   await Promise.all(
     Array.from({ length: count }, () => limiter.take('GET /x').then(() => times.push(clock.now()))),
@@ -31,7 +31,7 @@ describe('limiter', () => {
   });
 
   it('serves whoever came first', async () => {
-    const limiter = createLimiter(600_000, systemClock);
+    const limiter = createLimiter(600_000, systemClock, 'GitLab');
     const order: number[] = [];
     limiter.pause(20);
 
@@ -41,7 +41,7 @@ describe('limiter', () => {
   });
 
   it('lets an aborted one leave at once, from the head and from the middle of the line', async () => {
-    const limiter = createLimiter(1, systemClock);
+    const limiter = createLimiter(1, systemClock, 'GitLab');
     await limiter.take('GET /x');
     const [head, middle] = [new AbortController(), new AbortController()];
     const waiting = [
@@ -57,7 +57,7 @@ describe('limiter', () => {
 
   it('does not count the ones that left', async () => {
     const clock = createFakeClock();
-    const limiter = createLimiter(1, clock);
+    const limiter = createLimiter(1, clock, 'GitLab');
     const gone = failureOf(limiter.take('GET /x', AbortSignal.abort('left')));
 
     await limiter.take('GET /x');
@@ -68,7 +68,7 @@ describe('limiter', () => {
 
   it('tells those already in line about a pause too long to wait for', async () => {
     const clock = createFakeClock();
-    const limiter = createLimiter(1, clock);
+    const limiter = createLimiter(1, clock, 'GitLab');
     await limiter.take('GET /x');
     const waiting = failureOf(limiter.take('GET /y'));
     limiter.pause(600_000);

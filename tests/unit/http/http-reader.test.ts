@@ -1,10 +1,11 @@
 // What every source's requests hold to, seen on the wire.
 
 import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NotFoundError, PermanentError, RetryableError } from '../../../src/errors.ts';
-import { createHttpReader, type HttpReaderOptions } from '../../../src/sources/http/http-reader.ts';
+import { createHttpReader, type HttpReaderOptions } from '../../../src/http/http-reader.ts';
 import { answerJson, createFakeClock, failureOf, resolveTo, startServer } from '../gitlab/gitlab-server.ts';
 
 const signal = new AbortController().signal;
@@ -26,6 +27,15 @@ function createReader(url: string, options: Partial<HttpReaderOptions> = {}) {
 
 async function startAnswering(status: number, body: string, headers: Record<string, string> = {}) {
   return startServer((_, response) => response.writeHead(status, headers).end(body));
+}
+
+/** A byte now and then, so that it is never silent. */
+async function startDripping() {
+  return startServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('[');
+    const drip = setInterval(() => response.write(' '), 20);
+    response.once('close', () => clearInterval(drip));
+  });
 }
 
 describe('an answer that is none', () => {
@@ -89,6 +99,35 @@ describe('an answer that is none', () => {
     expect(error).toBeInstanceOf(RetryableError);
     expect(error).toHaveProperty('message', expect.stringContaining('got no answer in time'));
   }, 15_000);
+
+  test('that drips for ever is given up as a whole, once, and not asked for again', async () => {
+    const { url, requests } = await startDripping();
+
+    const error = await failureOf(createReader(url, { maxAnswerMs: 200 }).getJson('things', {}, signal));
+
+    expect(error).toBeInstanceOf(RetryableError);
+    expect(error).toHaveProperty(
+      'message',
+      'GET /things was not answered as a whole within 0.2 s and was given up',
+    );
+    expect(requests).toHaveLength(1);
+  });
+
+  test('that drips into a stream is given up after the time of streams, and what came is kept', async () => {
+    const { url } = await startDripping();
+    const reader = createReader(url, { maxAnswerMs: 1, maxStreamMs: 300 });
+
+    const body = await reader.open('log', {}, signal);
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk) => chunks.push(chunk));
+    const error = await failureOf(finished(body));
+
+    expect(Buffer.concat(chunks).toString()).toMatch(/^\[ +$/);
+    expect(error).toHaveProperty(
+      'message',
+      'GET /log was not answered as a whole within 0.3 s and was given up',
+    );
+  });
 
   test('half an answer is asked for again', async () => {
     const { url } = await startServer((_, response, count) => {

@@ -1,4 +1,4 @@
-// The connections to GitLab and to data sources: how long silence may last, and whose certificates are believed.
+// Connections: how long silence may last, and whose certificates are believed.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {

@@ -11,7 +11,7 @@ export interface Limiter {
 }
 
 /** Lets at most `maxRequestsPerMinute` through in any minute, evenly spread after a small burst. */
-export function createLimiter(maxRequestsPerMinute: number, clock: Clock, who = 'GitLab'): Limiter {
+export function createLimiter(maxRequestsPerMinute: number, clock: Clock, who: string): Limiter {
   const burst = Math.max(1, Math.floor(maxRequestsPerMinute / 10));
   // The burst is taken off the rate, so that burst and steady flow together stay below the limit.
   const intervalMs = Math.ceil(60_000 / (maxRequestsPerMinute - burst + 1));

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { PermanentError } from '../errors.ts';
-import type { Answer } from './exchange.ts';
+import { contentTypeOf } from '../http/answer.ts';
+import type { Answer } from '../http/exchange.ts';
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_ERROR_BYTES = 16 * 1024;
 
 /** The whole body in the form its content type promises, as gitbeaker expects it. */
-export async function readAnswer(answer: Answer, what: string): Promise<unknown> {
+export async function readAnswer(answer: Answer, what: string): Promise<{ body: unknown; bytes: number }> {
   const contentType = contentTypeOf(answer);
   if (contentType === 'text/html') {
     await answer.body.dump();
@@ -14,31 +14,14 @@ export async function readAnswer(answer: Answer, what: string): Promise<unknown>
       `${what} was answered with a web page, not by GitLab's API. Check GitLab's URL in the configuration`,
     );
   }
-  const bytes = await readBytes(answer.body, what);
-  if (answer.status === 204) return null;
-  if (contentType === 'application/json') return parseJson(toText(bytes));
-  if (contentType.startsWith('text/')) return toText(bytes);
-  return new Blob(bytes, { type: contentType });
+  const chunks = await readBytes(answer.body, what);
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  return { body: answer.status === 204 ? null : toBody(chunks, contentType), bytes };
 }
 
-/** The start of an error's body; it is read for a person, so a broken one is as good as none. */
-export async function readErrorText(answer: Answer): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of answer.body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= MAX_ERROR_BYTES) break;
-    }
-  } catch {
-    return '';
-  }
-  return toText(chunks).slice(0, MAX_ERROR_BYTES);
-}
-
-export function contentTypeOf(answer: Answer): string {
-  return (answer.headers['content-type'] ?? '').split(';', 1).join('').trim().toLowerCase();
+function toBody(chunks: Buffer<ArrayBuffer>[], contentType: string): unknown {
+  if (contentType === 'application/json') return parseJson(toText(chunks));
+  return contentType.startsWith('text/') ? toText(chunks) : new Blob(chunks, { type: contentType });
 }
 
 async function readBytes(body: Readable, what: string): Promise<Buffer<ArrayBuffer>[]> {

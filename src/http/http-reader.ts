@@ -1,19 +1,21 @@
-// Reading, and only reading, from one configured address: with limits, retries and pauses as GitLab's client has them.
+// Reading, and only reading, from one configured address: with limits, retries and pauses.
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { PermanentError } from '../../errors.ts';
-import { createGuardedLookup, refuseForbiddenAddress } from '../../gitlab/address.ts';
-import { createAgent } from '../../gitlab/agent.ts';
-import { contentTypeOf } from '../../gitlab/answer.ts';
-import { toApiUrl, withoutSlashes } from '../../gitlab/api-url.ts';
-import { toBodyStream } from '../../gitlab/body-stream.ts';
-import { type Clock, systemClock } from '../../gitlab/clock.ts';
-import { type Answer, createExchange, describe } from '../../gitlab/exchange.ts';
-import { fromBrokenConnection } from '../../gitlab/failure.ts';
-import { createLimiter } from '../../gitlab/limiter.ts';
-import { createSend, type GitlabLog } from '../../gitlab/send.ts';
+import { PermanentError } from '../errors.ts';
+import { createGuardedLookup, refuseForbiddenAddress } from './address.ts';
+import { createAgent } from './agent.ts';
+import { contentTypeOf } from './answer.ts';
+import { toApiUrl, withoutSlashes } from './api-url.ts';
+import { toBodyStream } from './body-stream.ts';
 import { cutBody, readBytes } from './bounded-body.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Answer, createExchange, describe } from './exchange.ts';
+import { fromBrokenConnection } from './failure.ts';
+import { createLimiter } from './limiter.ts';
+import type { PageBudget } from './page-budget.ts';
+import { MAX_STREAM_MS } from './read-deadline.ts';
+import { createSend, type HttpLog } from './send.ts';
 
 export interface HttpReaderOptions {
   /** Who is asked, for messages: `KubeArchive of prod`. */
@@ -28,10 +30,13 @@ export interface HttpReaderOptions {
   connect?: buildConnector.BuildOptions;
   /** The longest silence: before an answer begins, and within it. */
   timeoutMs?: number;
+  /** For one whole answer, and for one that is streamed. */
+  maxAnswerMs?: number;
+  maxStreamMs?: number;
   maxRequestsPerMinute?: number;
   maxJsonBytes?: number;
   maxStreamBytes?: number;
-  log?: GitlabLog | undefined;
+  log?: HttpLog | undefined;
   clock?: Clock | undefined;
   /** How names become addresses; the system's unless told. */
   lookup?: LookupFunction;
@@ -40,7 +45,8 @@ export interface HttpReaderOptions {
 /** Everything throws RetryableError, PermanentError (NotFoundError for a 404) or the signal's reason. */
 export interface HttpReader {
   readonly who: string;
-  getJson(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** With `pages`, it is one of them, and counted. */
+  getJson(path: string, query: Query, signal: AbortSignal, pages?: PageBudget): Promise<unknown>;
   /** A text that is small enough to be held in memory. */
   getText(path: string, signal: AbortSignal): Promise<string>;
   /** Read it to its end, or destroy it. What is too long ends with a line that says so. */
@@ -59,6 +65,7 @@ const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 export function createHttpReader(options: HttpReaderOptions): HttpReader {
   const { who, authorize = async () => ({}), timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
   const { maxJsonBytes = MAX_JSON_BYTES, maxStreamBytes = MAX_STREAM_BYTES, caFile, log } = options;
+  const { maxAnswerMs, maxStreamMs = MAX_STREAM_MS } = options;
   const base = new URL(options.url);
   const origins = new Set([base.origin, ...(options.otherOrigins ?? [])]);
   // All of them are named in the configuration, so they may be in the operator's own network.
@@ -96,16 +103,18 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
     method: 'GET' as const,
     url: toApiUrl(withoutSlashes(base.href), path, toSearch(query)),
     signal,
-    mayLeaveGitlab: true,
+    mayLeaveOrigin: true,
+    maxMs: maxAnswerMs,
   });
 
   return {
     who,
-    async getJson(path, query, signal) {
+    async getJson(path, query, signal, pages) {
       const request = toRequest(path, query, signal);
       return send(request, async (answer) => {
         await refuseWebPage(answer, who, describe(request));
         const bytes = await readBytes(answer, maxJsonBytes, describe(request));
+        pages?.spend(bytes.length);
         return parseJson(bytes, contentTypeOf(answer), `${who}, ${describe(request)},`);
       });
     },
@@ -116,7 +125,7 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
       );
     },
     async open(path, query, signal) {
-      const request = toRequest(path, query, signal);
+      const request = { ...toRequest(path, query, signal), maxMs: maxStreamMs };
       const what = describe(request);
       return send(request, async (answer) =>
         toBodyStream(cutBody(answer, maxStreamBytes, what), (error) =>
