@@ -15,6 +15,8 @@ import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
+import { createEvidenceCheck } from './check-evidence.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
 import { composeNote } from './note-text.ts';
@@ -64,6 +66,7 @@ export interface InvestigationDependencies {
   /** Of the files that are kept with a session. */
   keepBytes: number;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest, project: ProjectRef) => Toolbox;
+  createFindOwnJobs: (mr: MergeRequest) => FindOwnJobs;
   log: Logger;
   now: () => number;
 }
@@ -113,6 +116,7 @@ export async function investigate(
         await store.saveHistory(sessionId, messages);
       },
     });
+    const evidence = createEvidenceCheck({ sandbox, findOwnJobs: deps.createFindOwnJobs(mr), log });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
       model: openModelFor(deps, question?.text)(ledger),
@@ -128,7 +132,7 @@ export async function investigate(
       maxOutputTokens: workflow.maxOutputTokens,
       maxDurationMs: workflow.maxMinutes * 60_000,
       ...(workflow.compactAt > 0 && { compaction }),
-      hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
+      hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
         await files.checkpoint();
@@ -152,12 +156,20 @@ export async function investigate(
     );
     throwIfTakenOver(signal);
     await files.save();
+    const checked = await evidence.finish(result.text, messages, signal);
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
     const findings = {
       ...result,
       costMicroUsd,
-      note: composeNote({ ...result, costMicroUsd, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      note: composeNote({
+        ...result,
+        ...checked,
+        costMicroUsd,
+        sessionId,
+        isSessionLost,
+        gaps: toolbox.gaps(),
+      }),
       answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);

@@ -16,6 +16,8 @@ export interface NoteFacts {
   isSessionLost: boolean;
   /** What could not be read, so that the note names it even if the model does not. */
   gaps: readonly string[];
+  /** Of the quotes, how many are what was read; null when nobody could tell. */
+  evidence: { verified: number; quotes: number } | null;
 }
 
 const MAX_GAPS = 5;
@@ -52,10 +54,16 @@ function toGapNotice(gaps: readonly string[]): string {
   return `Not everything could be read: ${named.join(', ')}${more}.`;
 }
 
-function toFooter({ models, iterations, usage, costMicroUsd, sessionId }: NoteFacts): string {
+function toEvidenceWords({ verified, quotes }: NonNullable<NoteFacts['evidence']>): string[] {
+  if (quotes === 0) return [];
+  return [`${verified} of ${quotes} ${quotes === 1 ? 'quote' : 'quotes'} verified`];
+}
+
+function toFooter({ models, iterations, usage, costMicroUsd, sessionId, evidence }: NoteFacts): string {
   const tokens = contextTokens(usage) + usage.outputTokens;
   return [
     'Hummingbird',
+    ...(evidence ? toEvidenceWords(evidence) : ['quotes not checked']),
     ...(models.length > 0 ? [models.join(' → ')] : []),
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${Math.round(tokens / 1_000)}k tokens`,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import { createFindOwnJobs, type FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
 import type { KubeLogin } from '../sources/konflux/kube-access.ts';
@@ -13,6 +14,8 @@ import { openMcpSources } from './mcp-sources.ts';
 export interface DataSources {
   /** Of one job: GitLab's, and those whose section is in the configuration and means the project. */
   createFor(mr: { projectId: number; iid: number; sha: string }, project: Project): Source[];
+  /** Which jobs are the merge request's. */
+  createFindOwnJobs(mr: { projectId: number; iid: number }): FindOwnJobs;
   close(): Promise<void>;
 }
 
@@ -58,6 +61,8 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
           ...mcp.sources,
         ];
       },
+      createFindOwnJobs: (mr) =>
+        createFindOwnJobs({ client: reader, gitlabUrl: config.gitlab.url, ...toScope(config, mr) }),
       close,
     };
   } catch (error) {

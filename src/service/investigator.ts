@@ -68,6 +68,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
+    createFindOwnJobs: dataSources.createFindOwnJobs,
     workflow,
     log,
     now,

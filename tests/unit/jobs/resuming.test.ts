@@ -307,6 +307,7 @@ async function run(
       sandboxes,
       keepBytes,
       createToolbox: () => toolbox,
+      createFindOwnJobs: () => async () => new Map(),
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },

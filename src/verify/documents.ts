@@ -1,0 +1,83 @@
+// What the data sources have answered in this session, as far as it can still be believed: inline answers that are in
+// the conversation, and files whose content is still what was written into them. Never what a command printed.
+import { createHash } from 'node:crypto';
+import { answerFilesOf } from '../agent/groups.ts';
+import type { AnswerFile, Message, ToolMessage } from '../agent/messages.ts';
+
+export interface Document {
+  /** Whose log it is: a job's, that of a job nobody named, or no log of a job at all. */
+  job: number | 'unnamed' | null;
+  kind: AnswerFile['kind'];
+  bytes: number;
+  /** For words about it. */
+  name: string;
+  /** Null and why, when it can not be believed any more. */
+  read(): Promise<{ content: Buffer } | { content: null; reason: string }>;
+}
+
+export type ReadFile = (path: string) => Promise<Buffer | null>;
+
+export function findDocuments(messages: readonly Message[], readFile: ReadFile): Document[] {
+  const files = new Map(answerFilesOf(messages).map((file) => [file.path, file]));
+  const calls = new Map(
+    messages.flatMap((message) =>
+      message.role === 'assistant' ? message.toolCalls.map((call) => [call.id, call.arguments] as const) : [],
+    ),
+  );
+  const inline = messages.flatMap((message) =>
+    message.role === 'tool' && message.isSourced && !message.isError
+      ? toInline(message, calls.get(message.toolCallId) ?? {})
+      : [],
+  );
+  return [...inline, ...[...files.values()].map((file) => toFile(file, readFile))];
+}
+
+function toInline(message: ToolMessage, args: Record<string, unknown>): Document[] {
+  const text = readAnswer(message.content);
+  if (text === null) return [];
+  const content = Buffer.from(text.text);
+  const job = jobOf(message.name, args);
+  const kind = text.isJson ? 'json' : job === null ? 'text' : 'log';
+  return [{ job, kind, bytes: content.length, name: message.name, read: async () => ({ content }) }];
+}
+
+/** Only the answer itself; where all of it is in a file, the file counts. */
+function readAnswer(json: string): { text: string; isJson: boolean } | null {
+  const { result, preview, saved_to } = parseObject(json);
+  if (saved_to !== undefined) return null;
+  const answer = result ?? preview;
+  if (answer === undefined) return null;
+  return typeof answer === 'string'
+    ? { text: answer, isJson: false }
+    : { text: JSON.stringify(answer, null, 2), isJson: true };
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  try {
+    return { ...JSON.parse(json) };
+  } catch {
+    return {};
+  }
+}
+
+function toFile(file: AnswerFile, readFile: ReadFile): Document {
+  const { path, sha256, bytes, tool, args, kind } = file;
+  return {
+    job: kind === 'log' ? jobOf(tool, args) : null,
+    kind,
+    bytes,
+    name: path,
+    async read() {
+      const content = await readFile(path);
+      if (!content) return { content: null, reason: `${path} is gone` };
+      if (createHash('sha256').update(content).digest('hex') !== sha256)
+        return { content: null, reason: `${path} is no longer what was fetched into it` };
+      return { content };
+    },
+  };
+}
+
+function jobOf(tool: string, { job_id, log }: Record<string, unknown>): Document['job'] {
+  if (tool === 'gitlab_get_job_log' && typeof job_id === 'number') return job_id;
+  return tool === 'gitlab_get_last_passing_job' && log === true ? 'unnamed' : null;
+}
