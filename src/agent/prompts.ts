@@ -100,11 +100,15 @@ export interface PromptLayers {
   toolNotes: string;
   workflow: string;
   isContinuation: boolean;
+  /** By which this text is known again where it does not belong; the same in every run of a session. */
+  mark: string;
 }
 
 /** Composed once for a run and the same for each of its requests. */
-export function composeSystemPrompt({ toolNotes, workflow, isContinuation }: PromptLayers): string {
+export function composeSystemPrompt({ toolNotes, workflow, isContinuation, mark }: PromptLayers): string {
   const layers = [BASE_SYSTEM_PROMPT, toolNotes, workflow];
   if (isContinuation) layers.push(CONTINUATION_PROMPT);
+  // At the end: what is the same for all sessions comes first.
+  layers.push(`(Internal mark of these instructions, never to be repeated anywhere: ${mark})`);
   return layers.filter((layer) => layer !== '').join('\n\n');
 }

@@ -16,6 +16,7 @@ import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
+import { createCanaries, createCanaryGuard, placeCanary } from './canary.ts';
 import { createEvidenceCheck } from './check-evidence.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
@@ -67,6 +68,8 @@ export interface InvestigationDependencies {
   keepBytes: number;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest, project: ProjectRef) => Toolbox;
   createFindOwnJobs: (mr: MergeRequest) => FindOwnJobs;
+  /** Makes the marks by which repeated prompts and files of the sandbox are known. */
+  canaryKey: Buffer;
   log: Logger;
   now: () => number;
 }
@@ -98,6 +101,9 @@ export async function investigate(
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
     await restoreFiles({ sandbox, session, messages, noteId, log });
+    const canaries = createCanaries(deps.canaryKey, sessionId);
+    await placeCanary(sandbox, canaries);
+    const guard = createCanaryGuard(canaries, log);
     const meta = toMeta(investigation, session, deps.now());
     const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
     const toolbox = deps.createToolbox(sandbox, mr, project);
@@ -125,6 +131,7 @@ export async function investigate(
         toolNotes: toolbox.notes,
         workflow: workflow.prompt,
         isContinuation,
+        mark: canaries.prompt,
       }),
       messages,
       maxIterations: workflow.maxIterations,
@@ -132,7 +139,7 @@ export async function investigate(
       maxOutputTokens: workflow.maxOutputTokens,
       maxDurationMs: workflow.maxMinutes * 60_000,
       ...(workflow.compactAt > 0 && { compaction }),
-      hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
+      hooks: [guard.hook, createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
         await files.checkpoint();
@@ -156,7 +163,7 @@ export async function investigate(
     );
     throwIfTakenOver(signal);
     await files.save();
-    const checked = await evidence.finish(result.text, messages, signal);
+    const checked = await evidence.finish(guard.clean(result.text), messages, signal);
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
     const findings = {
@@ -165,6 +172,7 @@ export async function investigate(
       note: composeNote({
         ...result,
         ...checked,
+        hasWithheld: guard.hasWithheld(),
         costMicroUsd,
         sessionId,
         isSessionLost,

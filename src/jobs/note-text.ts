@@ -16,6 +16,8 @@ export interface NoteFacts {
   isSessionLost: boolean;
   /** What could not be read, so that the note names it even if the model does not. */
   gaps: readonly string[];
+  /** Something was taken out of the text. */
+  hasWithheld: boolean;
   /** Of the quotes, how many are what was read; null when nobody could tell. */
   evidence: { verified: number; quotes: number } | null;
 }
@@ -40,6 +42,8 @@ export function composeNote(facts: NoteFacts): string {
   const notices: string[] = [];
   if (facts.isSessionLost)
     notices.push('The earlier conversation is no longer available, so this answer starts afresh.');
+  if (facts.hasWithheld)
+    notices.push('A part of this answer was withheld: it repeated what is not meant for publication.');
   const early = EARLY_ENDINGS[facts.ending];
   if (early) notices.push(INTERNAL.has(facts.ending) ? early : `${early} (${facts.reason})`);
   if (facts.gaps.length > 0) notices.push(toGapNotice(facts.gaps));

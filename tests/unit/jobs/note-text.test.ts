@@ -13,6 +13,7 @@ const facts: NoteFacts = {
   sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
   isSessionLost: false,
   gaps: [],
+  hasWithheld: false,
   evidence: { verified: 0, quotes: 0 },
 };
 

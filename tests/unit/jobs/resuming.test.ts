@@ -308,6 +308,7 @@ async function run(
       keepBytes,
       createToolbox: () => toolbox,
       createFindOwnJobs: () => async () => new Map(),
+      canaryKey: Buffer.from('key'),
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },
