@@ -12,7 +12,7 @@ export function createLinkHosts(patterns: readonly string[]): IsLinkHost {
 
 const ADDRESS = /https?:\/\/([a-z0-9]+(?:[.-]+[a-z0-9]+)*(?::\d{1,5})?)([/?#][\w.~:/?#@!%&=+,;*-]*)?/iy;
 /** What ends a host for every reader. More would do for some; others take it for the name of a user. */
-const HOST_END = /[)\]|<>"'`.,;:!?*_]*(?:\s|$)/y;
+const HOST_END = /[)\]]?[.,:?]?(?:\s|$)/y;
 
 /**
  * The address of an allowed host that begins here; empty when there is none. `where`: in a text, or alone between the
@@ -23,7 +23,7 @@ export function matchAddress(
   at: number,
   { isLinkHost, where }: { isLinkHost: IsLinkHost; where: 'text' | 'brackets' },
 ): string {
-  if (/[a-z\d+.-]/i.test(line.charAt(at - 1))) return '';
+  if (!/h/i.test(line.charAt(at)) || /[a-z\d+.-]/i.test(line.charAt(at - 1))) return '';
   ADDRESS.lastIndex = at;
   const [address, host = '', path] = ADDRESS.exec(line) ?? [];
   if (address === undefined || !isLinkHost(host.toLowerCase())) return '';

@@ -15,10 +15,8 @@ export interface LineOptions {
 export function makeLineSafe(line: string, options: LineOptions): string {
   const safe = scan(line, { ...options, trustsCode: true });
   const inert = isHtmlLine(safe) ? scan(line, { ...options, trustsCode: false }) : safe;
-  // A quick action begins its line, and so does what includes a file.
-  return inert
-    .replace(/^(\s*)\/(?=[a-z])/i, `$1${encode('/')}`)
-    .replace(/^(\s*:)(?=:include)/i, `$1${NOTHING}`);
+  // A quick action begins its line.
+  return inert.replace(/^(\s*)\/(?=[a-z])/i, `$1${encode('/')}`);
 }
 
 /** It may start raw HTML, in which Markdown means nothing: backticks make no code there. */
@@ -48,9 +46,12 @@ function scan(line: string, options: LineOptions & { trustsCode: boolean }): str
     }
     at = next;
     if (token.startsWith('`')) {
-      const isCode = options.trustsCode && (lastRunOf.get(token.length) ?? -1) >= next;
-      at = isCode ? endOfCode(line, next, token.length) : next;
-      const code = `${token}${line.slice(next, at)}`;
+      const isClosed = options.trustsCode && (lastRunOf.get(token.length) ?? -1) >= next;
+      const end = isClosed ? endOfCode(line, next, token.length) : next;
+      const code = `${token}${line.slice(next, end)}`;
+      // Not every reader gives code precedence over a link.
+      const isCode = isClosed && !code.includes('](');
+      if (isCode) at = end;
       if (isCode) keep(options.inTable ? escapePipes(code) : code);
       else text += encode(token);
     } else if (token === '<!--' && lastCommentEnd >= next) {
@@ -61,7 +62,7 @@ function scan(line: string, options: LineOptions & { trustsCode: boolean }): str
     } else if (token === '](') {
       const target = matchAddress(line, next, { ...options, where: 'brackets' });
       text += target === '' ? `]${encode('(')}` : token;
-      keep(escapeAddress(target));
+      if (target !== '') keep(escapeAddress(target));
       at += target.length;
     } else if (token.length > 1 && /^[a-z]/i.test(token)) {
       const isWord = hasReference && !/[a-z\d]/i.test(line.charAt(next - token.length - 1));

@@ -1,3 +1,4 @@
+import { NOTHING } from './break-references.ts';
 import { createLinkHosts } from './link-hosts.ts';
 import { toBlocks } from './markdown-blocks.ts';
 import { isHtmlLine, type LineOptions, makeLineSafe } from './safe-line.ts';
@@ -70,7 +71,7 @@ function render(text: string, allowed: Allowed): string {
     }
   }
   for (; openDetails > 0; openDetails -= 1) out.push('', '</details>');
-  return withoutFrontMatter(out).join('\n').trimEnd();
+  return withoutFrontMatter(out).map(withoutInclude).join('\n').trimEnd();
 }
 
 function makeParagraphSafe(lines: readonly string[], allowed: Allowed): string[] {
@@ -88,6 +89,11 @@ function withoutFrontMatter([first = '', second = '', ...rest]: string[]): strin
   const disarm = (line: string) =>
     line.replace(/^(?:---|\+\+\+|;;;)/, (mark) => `&#${mark.charCodeAt(0)};${mark.slice(1)}`);
   return [disarm(first), first.includes('coding:') ? disarm(second) : second, ...rest];
+}
+
+/** GitLab puts files in the place of such lines before it reads the Markdown, in code as well. */
+function withoutInclude(line: string): string {
+  return line.replace(/^(\s*:)(?=:include)/i, `$1${NOTHING}`);
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -11,9 +11,9 @@ export function toVisible(text: string): string {
     .replaceAll(STRAY_VARIATION, '');
 }
 
-/** Format characters: directions, widthless blanks, tags, invisible operators; and letters that are drawn as nothing. */
+/** Directions, widthless blanks, tags, invisible operators, fillers, annotations; but for those looked at below. */
 const HIDDEN =
-  /(?!\u200c|\u200d|[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])\p{Cf}|[\u115f\u1160\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu;
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f]|[\u180b-\u180d]|[\u{e0100}-\u{e01ef}])\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
 const JOINED = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f\\p{M}';
 const JOINING =
   '\\p{sc=Arab}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Syrc}\\p{sc=Mong}';

@@ -25,7 +25,7 @@ export function renderNote(body: string, gitlabUrl: string): Rendering {
   return {
     links: [
       ...nodes.flatMap((node) => (node.kind === 'link' ? toTarget(node.href, gitlabUrl) : [])),
-      ...texts.flatMap((text) => text.match(ADDRESS) ?? []),
+      ...texts.flatMap((text) => (text.match(ADDRESS) ?? []).map(withoutPunctuation)),
     ],
     images: nodes.flatMap((node) => (node.kind === 'image' ? [node.src] : [])),
     drawings: nodes.flatMap((node) =>
@@ -39,7 +39,15 @@ export function renderNote(body: string, gitlabUrl: string): Rendering {
 }
 
 /** Lower or upper case: the parser of Markdown knows no difference, the filter behind it once did. */
-const ADDRESS = /[a-z][a-z0-9+.-]+:\/\/[^\s>]+/gi;
+const ADDRESS = /[a-z][a-z0-9+.-]+:\/\/[^\s>]+(?<![,.])/gi;
+/** The sentence's, not the address's. */
+function withoutPunctuation(address: string): string {
+  const [open, close] = [/[([{]/g, /[)\]}]/g].map((pattern) => address.match(pattern)?.length ?? 0);
+  return /['"]$/.test(address) || (/[)\]}]$/.test(address) && open !== close)
+    ? address.slice(0, -1)
+    : address;
+}
+
 const REFERENCE = new RegExp(
   [
     String.raw`(?<!\w)[\w./-]*#\d+`,
