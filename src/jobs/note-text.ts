@@ -67,11 +67,11 @@ function toFooter({ models, iterations, usage, costMicroUsd, sessionId, evidence
   const tokens = contextTokens(usage) + usage.outputTokens;
   return [
     'Hummingbird',
-    ...(evidence ? toEvidenceWords(evidence) : ['quotes not checked']),
     ...(models.length > 0 ? [models.join(' → ')] : []),
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${Math.round(tokens / 1_000)}k tokens`,
     toUsd(costMicroUsd),
+    ...(evidence ? toEvidenceWords(evidence) : ['quotes not checked']),
     `session ${sessionId.slice(0, 8)}`,
     'reply to this note to ask further',
   ].join(' · ');

@@ -29,7 +29,7 @@ describe('a note', () => {
     [{ verified: 0, quotes: 1 }, '0 of 1 quote verified'],
     [null, 'quotes not checked'],
   ])('says how many of its quotes were verified: %j', (evidence, words) => {
-    expect(composeNote({ ...facts, evidence })).toContain(`<sub>Hummingbird · ${words} · anthropic/claude`);
+    expect(composeNote({ ...facts, evidence })).toContain(` · $0.12 · ${words} · session 1a2b3c4d · `);
   });
 
   test.each(['iterations', 'context', 'time', 'money', 'empty'] as const)(
