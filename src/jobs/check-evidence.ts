@@ -26,7 +26,7 @@ export function createEvidenceCheck({
   findOwnJobs,
   log,
 }: {
-  sandbox: Pick<Sandbox, 'readFile'>;
+  sandbox: Pick<Sandbox, 'streamFile'>;
   findOwnJobs: FindOwnJobs;
   log: Logger;
 }): EvidenceCheck {
@@ -41,7 +41,7 @@ export function createEvidenceCheck({
   ): Promise<CheckedNote | null> {
     if (last?.text === text) return last.checked;
     try {
-      const documents = findDocuments(messages, (path) => sandbox.readFile(path));
+      const documents = findDocuments(messages, (path) => sandbox.streamFile(path));
       const checked = await checkNote(text, { documents, findOwnJobs, signal });
       last = { text, checked };
       return checked;

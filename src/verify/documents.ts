@@ -1,6 +1,6 @@
 // What the data sources have answered in this session, as far as it can still be believed: inline answers that are in
 // the conversation, and files whose content is still what was written into them. Never what a command printed.
-import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { answerFilesOf } from '../agent/groups.ts';
 import type { AnswerFile, Message, ToolMessage } from '../agent/messages.ts';
 
@@ -11,13 +11,14 @@ export interface Document {
   bytes: number;
   /** For words about it. */
   name: string;
-  /** Null and why, when it can not be believed any more. */
-  read(): Promise<{ content: Buffer } | { content: null; reason: string }>;
+  open(): AsyncIterable<Buffer>;
+  /** Of what it has to be to be believed; null for what nobody could have changed. */
+  sha256: string | null;
 }
 
-export type ReadFile = (path: string) => Promise<Buffer | null>;
+export type StreamFile = (path: string) => AsyncIterable<Buffer>;
 
-export function findDocuments(messages: readonly Message[], readFile: ReadFile): Document[] {
+export function findDocuments(messages: readonly Message[], streamFile: StreamFile): Document[] {
   const files = new Map(answerFilesOf(messages).map((file) => [file.path, file]));
   const calls = new Map(
     messages.flatMap((message) =>
@@ -29,7 +30,7 @@ export function findDocuments(messages: readonly Message[], readFile: ReadFile):
       ? toInline(message, calls.get(message.toolCallId) ?? {})
       : [],
   );
-  return [...inline, ...[...files.values()].map((file) => toFile(file, readFile))];
+  return [...inline, ...[...files.values()].map((file) => toFile(file, streamFile))];
 }
 
 function toInline(message: ToolMessage, args: Record<string, unknown>): Document[] {
@@ -38,7 +39,8 @@ function toInline(message: ToolMessage, args: Record<string, unknown>): Document
   const content = Buffer.from(text.text);
   const job = jobOf(message.name, args);
   const kind = text.isJson ? 'json' : job === null ? 'text' : 'log';
-  return [{ job, kind, bytes: content.length, name: message.name, read: async () => ({ content }) }];
+  const open = () => Readable.from([content]);
+  return [{ job, kind, bytes: content.length, name: message.name, open, sha256: null }];
 }
 
 /** Only the answer itself; where all of it is in a file, the file counts. */
@@ -60,21 +62,9 @@ function parseObject(json: string): Record<string, unknown> {
   }
 }
 
-function toFile(file: AnswerFile, readFile: ReadFile): Document {
-  const { path, sha256, bytes, tool, args, kind } = file;
-  return {
-    job: kind === 'log' ? jobOf(tool, args) : null,
-    kind,
-    bytes,
-    name: path,
-    async read() {
-      const content = await readFile(path);
-      if (!content) return { content: null, reason: `${path} is gone` };
-      if (createHash('sha256').update(content).digest('hex') !== sha256)
-        return { content: null, reason: `${path} is no longer what was fetched into it` };
-      return { content };
-    },
-  };
+function toFile({ path, sha256, bytes, tool, args, kind }: AnswerFile, streamFile: StreamFile): Document {
+  const job = kind === 'log' ? jobOf(tool, args) : null;
+  return { job, kind, bytes, name: path, open: () => streamFile(path), sha256 };
 }
 
 function jobOf(tool: string, { job_id, log }: Record<string, unknown>): Document['job'] {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AnswerFile } from '../../../src/agent/messages.ts';
@@ -27,9 +28,16 @@ async function check(
   const { log = LOG, kind = 'log', stored = log } = options;
   const sha256 = createHash('sha256').update(log).digest('hex');
   const tool = kind === 'log' ? 'gitlab_get_job_log' : 'gitlab_get_test_report';
-  const file = { path: '/tmp/data/a', sha256, bytes: log.length, tool, args: { job_id: 7 }, kind };
+  const file = {
+    path: '/tmp/data/a',
+    sha256,
+    bytes: Buffer.byteLength(log),
+    tool,
+    args: { job_id: 7 },
+    kind,
+  };
   const message = { role: 'tool', toolCallId: 'c', name: tool, content: '{}', isError: false } as const;
-  const documents = findDocuments([{ ...message, files: [file] }], async () => Buffer.from(stored));
+  const documents = findDocuments([{ ...message, files: [file] }], () => Readable.from(chunksOf(stored)));
   return checkNote(note, {
     documents,
     findOwnJobs: async (links) => new Map(links.map(({ url }) => [url, true])),
@@ -105,7 +113,7 @@ describe('a quote is not verified', () => {
     const checked = await check(note, { stored: `${LOG}\nFATAL: the database is on fire` });
     expect(checked.quotes[0]?.verdict).toMatchObject({
       kind: 'unknown',
-      reason: '/tmp/data/a is no longer what was fetched into it',
+      reason: '/tmp/data/a is gone, or no longer what was fetched into it',
     });
     expect(markNote(note, checked)).toContain(
       '```\n\n*⚠️ Unverified: what these lines are from is not available',
@@ -233,32 +241,58 @@ test.each([
   expect(performance.now() - started).toBeLessThan(3_000);
 });
 
+/** Small ones, so that lines and characters are broken. */
+function chunksOf(text: string): Buffer[] {
+  const bytes = Buffer.from(text);
+  return Array.from({ length: Math.ceil(bytes.length / 50) }, (_, at) =>
+    bytes.subarray(at * 50, at * 50 + 50),
+  );
+}
+
+const FIRE = fence('FATAL: the database is on fire');
+
+function checkLarge(
+  change: Partial<Document>,
+  options: { signal?: AbortSignal; maxTotalBytes?: number; maxMs?: number } = {},
+) {
+  const { signal = new AbortController().signal, maxTotalBytes = 1e12, maxMs = 60_000 } = options;
+  const document: Document = {
+    ...{ job: 7, kind: 'log', bytes: 1e9, name: '/tmp/data/big.log', sha256: '' },
+    open: () => Readable.from([]),
+    ...change,
+  };
+  const findOwnJobs = async () => new Map();
+  return checkNote(FIRE, { documents: [document], findOwnJobs, signal, limits: { maxTotalBytes, maxMs } });
+}
+
+async function* endless() {
+  while (true) yield Buffer.from('a line of the log\n'.repeat(1_000));
+}
+
 test('an abort ends the search', async () => {
   const abort = new AbortController();
-  const content = Buffer.from('a line of the log\n'.repeat(200_000));
-  const document = { job: 7, kind: 'log', bytes: 1, name: 'x', read: async () => ({ content }) } as const;
-  const checking = checkNote(fence('FATAL: the database is on fire'), {
-    documents: [document],
-    findOwnJobs: async () => new Map(),
-    signal: abort.signal,
-  });
+  const checking = checkLarge({ open: endless }, { signal: abort.signal });
   abort.abort(new Error('enough'));
   await expect(checking).rejects.toThrow('enough');
 });
 
+test('a file that has become larger is read no further than it was', async () => {
+  const checked = await checkLarge({ bytes: 100_000, open: endless });
+  expect(toObjection(checked)).toContain('/tmp/data/big.log is gone, or no longer what was fetched into it');
+});
+
 test('what is too large is not read, and the quote is said to be unchecked', async () => {
-  const document: Document = {
-    job: 7,
-    kind: 'log',
-    bytes: 1_000,
-    name: '/tmp/data/big.log',
-    read: () => Promise.reject(new Error('it was read')),
-  };
-  const checked = await checkNote(fence('FATAL: the database is on fire'), {
-    documents: [document],
-    findOwnJobs: async () => new Map(),
-    signal: new AbortController().signal,
-    limits: { maxFileBytes: 999, maxTotalBytes: 1e9, maxMs: 1_000 },
-  });
+  const checked = await checkLarge(
+    {
+      open() {
+        throw new Error('it was read');
+      },
+    },
+    { maxTotalBytes: 1e8 },
+  );
   expect(toObjection(checked)).toContain('/tmp/data/big.log is too large to be checked');
+});
+
+test('what takes too long is given up', async () => {
+  expect(toObjection(await checkLarge({ open: endless }, { maxMs: 50 }))).toContain('no time left to check');
 });
