@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withChangedTurn } from '../agent/history.ts';
 import type { Hooks } from '../agent/hooks.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
 
 export interface Canaries {
   /** In the system prompt. */
@@ -22,11 +22,16 @@ export function createCanaries(key: Buffer, sessionId: string): Canaries {
   return { prompt: make('prompt'), sandbox: make('sandbox') };
 }
 
+/** A sandbox that is full goes without: the work matters more. */
 export async function placeCanary(
   sandbox: Pick<Sandbox, 'writeFile'>,
   { sandbox: mark }: Canaries,
 ): Promise<void> {
-  await sandbox.writeFile('/tmp/.canary', `${mark}\n`);
+  try {
+    await sandbox.writeFile('/tmp/.canary', `${mark}\n`);
+  } catch (error) {
+    if (!(error instanceof SandboxFullError)) throw error;
+  }
 }
 
 export interface CanaryGuard {

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createCanaries, createCanaryGuard } from '../../../src/jobs/canary.ts';
+import { createCanaries, createCanaryGuard, placeCanary } from '../../../src/jobs/canary.ts';
+import { SandboxFullError } from '../../../src/sandbox/sandbox.ts';
 
 const KEY = Buffer.from('a key of the service');
 const canaries = createCanaries(KEY, 'session-1');
@@ -64,4 +65,9 @@ test('a long text takes no long time', () => {
   const started = performance.now();
   guard().clean(`${prompt.slice(0, 15)} - `.repeat(20_000));
   expect(performance.now() - started).toBeLessThan(3_000);
+});
+
+test('a sandbox that is full goes without a mark', async () => {
+  const writeFile = () => Promise.reject(new SandboxFullError('no room'));
+  await expect(placeCanary({ writeFile }, canaries)).resolves.toBeUndefined();
 });
