@@ -53,6 +53,7 @@ export async function recordLongRun({ turns, maxIterations }: LongRun): Promise<
       toolNotes: toolbox.notes,
       workflow: workflow.prompt,
       isContinuation: false,
+      mark: 'bench',
     }),
     messages: [{ role: 'user', content: '{"project":"group/app","iid":42,"sha":"abc","session_id":"1"}' }],
     maxIterations,

@@ -1,6 +1,6 @@
 // Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
 import { likelyTokens, mostTokens, safeBytesPerToken } from './estimate.ts';
-import { bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
+import { answerFilesOf, bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -108,8 +108,9 @@ async function cutMiddle(
   const previous = middle.findLast(isSummary)?.[0]?.content ?? null;
   const summary = state.cannotSummarize ? null : await trySummary(done, previous, { options, state, run });
   const text = summary ?? listTurns(pruned.filter(hasCalls), previous);
+  const files = pruned.filter((group) => hasCalls(group) || isSummary(group)).flatMap(answerFilesOf);
   return {
-    messages: [...head, toSummaryMessage(text, state.notesFiles), ...said, ...tail],
+    messages: [...head, toSummaryMessage(text, state.notesFiles, files), ...said, ...tail],
     how: summary === null ? 'truncated' : 'summarized',
   };
 }

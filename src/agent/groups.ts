@@ -1,4 +1,4 @@
-import type { Message } from './messages.ts';
+import type { AnswerFile, Message } from './messages.ts';
 
 /** Messages that belong together: a call is never parted from its results. */
 export type Group = Message[];
@@ -15,6 +15,11 @@ export function toGroups(messages: readonly Message[]): Group[] {
 /** Turns in which tools were called; the rest is what people asked and were answered. */
 export function hasCalls([first]: Group): boolean {
   return first?.role === 'assistant' && first.toolCalls.length > 0;
+}
+
+/** The files with what data sources have said in these turns. */
+export function answerFilesOf(messages: readonly Message[]): AnswerFile[] {
+  return messages.flatMap((message) => (message.role === 'assistant' ? [] : (message.files ?? [])));
 }
 
 /** Of what every model is sent; what is kept beside it does not count. */

@@ -8,6 +8,8 @@ export interface UserMessage {
   noteId?: number;
   /** It sums up turns that were cut; nobody has asked it. */
   isSummary?: true;
+  /** Of the turns that were cut. */
+  files?: AnswerFile[];
 }
 
 export interface AssistantMessage {
@@ -30,6 +32,21 @@ export interface ToolMessage {
   /** A JSON text. */
   content: string;
   isError: boolean;
+  /** A data source's own words; what a command printed may be anybody's. */
+  isSourced?: true;
+  /** The files that data sources' answers went to. */
+  files?: AnswerFile[];
+}
+
+/** A file of the sandbox as it was written: only as long as it has this hash it is what the data source said. */
+export interface AnswerFile {
+  path: string;
+  sha256: string;
+  bytes: number;
+  /** Whose answer it is, and to which question. */
+  tool: string;
+  args: Record<string, unknown>;
+  kind: 'log' | 'json' | 'text';
 }
 
 export interface ToolCall {

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Group } from './groups.ts';
-import type { Message, ToolMessage } from './messages.ts';
+import type { AnswerFile, Message, ToolMessage } from './messages.ts';
 
 /** Puts a text where the model can read it again; null when there is no room for it. */
 export type KeepFile = (name: string, text: string) => Promise<string | null>;
@@ -38,7 +39,17 @@ async function pruneResult(message: Message, keepFile: KeepFile): Promise<Messag
     saved_to: kept,
     began: message.content.slice(0, SHOWN_CHARS),
   };
-  return { ...message, content: JSON.stringify(content) };
+  const files = [...(message.files ?? []), ...toAnswerFiles(message, kept)];
+  return { ...message, content: JSON.stringify(content), ...(files.length > 0 && { files }) };
+}
+
+/** What a data source has said inline is in a file from now on. */
+function toAnswerFiles(message: ToolMessage, kept: readonly (string | null)[]): AnswerFile[] {
+  const [path] = kept;
+  if (!message.isSourced || isInFiles(message) || typeof path !== 'string') return [];
+  const sha256 = createHash('sha256').update(message.content).digest('hex');
+  const bytes = Buffer.byteLength(message.content);
+  return [{ path, sha256, bytes, tool: message.name, args: {}, kind: 'json' }];
 }
 
 /** What says where it is saved is nothing but a preview of that file; of a batch each result has to say it. */

@@ -87,9 +87,25 @@ async function runTool(
   const executed = await inTime(signal, () => toolbox.execute(call, { signal, onProgress }));
   const durationMs = Math.round(performance.now() - start);
   await before;
-  const { result, isError } = await fireAfterTool(hooks, call, executed, view(report));
+  const outcome = await fireAfterTool(hooks, call, executed, view(report));
+  const { result, isError } = outcome;
   report({ type: 'tool-finished', call, isError, result, durationMs });
-  return { role: 'tool', toolCallId: call.id, name: call.name, content: JSON.stringify(result), isError };
+  return toMessage(call, outcome);
+}
+
+function toMessage(
+  { id, name }: ToolCall,
+  { result, isError, isSourced, files = [] }: ToolOutcome,
+): ToolMessage {
+  return {
+    role: 'tool',
+    toolCallId: id,
+    name,
+    content: JSON.stringify(result),
+    isError,
+    ...(isSourced && !isError && { isSourced: true }),
+    ...(files.length > 0 && { files: [...files] }),
+  };
 }
 
 async function inTime(signal: AbortSignal, execute: () => Promise<ToolOutcome>): Promise<ToolOutcome> {

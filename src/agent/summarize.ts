@@ -1,6 +1,6 @@
 import { bytesOf, type Group } from './groups.ts';
 import type { RunView } from './hooks.ts';
-import type { Message, UserMessage } from './messages.ts';
+import type { AnswerFile, Message, UserMessage } from './messages.ts';
 import type { Model } from './model.ts';
 import { SUMMARY_HEADINGS, SUMMARY_SYSTEM_PROMPT } from './prompts.ts';
 import { filesOf } from './prune.ts';
@@ -60,12 +60,17 @@ export function listTurns(groups: readonly Group[], previous: string | null): st
     .trim();
 }
 
-export function toSummaryMessage(summary: string, notesFiles: readonly string[]): UserMessage {
+export function toSummaryMessage(
+  summary: string,
+  notesFiles: readonly string[],
+  files: readonly AnswerFile[],
+): UserMessage {
   const where = notesFiles.length === 0 ? '' : ` Notes on all of them are in ${notesFiles.join(', ')}.`;
   return {
     role: 'user',
     content: `[Earlier turns were cut to save room.${where} What follows sums them up.]\n\n${summary}`,
     isSummary: true,
+    ...(files.length > 0 && { files: [...files] }),
   };
 }
 

@@ -1,5 +1,5 @@
 // The port of the tools, as the loop sees them.
-import type { ToolCall } from './messages.ts';
+import type { AnswerFile, ToolCall } from './messages.ts';
 import type { ToolDefinition } from './model.ts';
 
 export interface Toolbox {
@@ -24,4 +24,8 @@ export interface ToolOptions {
 export interface ToolOutcome {
   result: Record<string, unknown>;
   isError: boolean;
+  /** The result is a data source's own words. */
+  isSourced?: boolean;
+  /** The files that data sources' answers went to. */
+  files?: readonly AnswerFile[];
 }

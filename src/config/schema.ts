@@ -3,6 +3,7 @@ import { gitlab } from './sections/gitlab.ts';
 import { log } from './sections/log.ts';
 import { models } from './sections/models.ts';
 import { projects } from './sections/projects.ts';
+import { publish } from './sections/publish.ts';
 import { queue } from './sections/queue.ts';
 import { sandbox } from './sections/sandbox.ts';
 import { server } from './sections/server.ts';
@@ -20,6 +21,7 @@ export const configSchema = z
     sources,
     workflows,
     models,
+    publish,
     queue,
     store,
     sandbox,

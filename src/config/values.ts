@@ -26,6 +26,14 @@ export function httpUrl() {
     .meta({ format: 'uri' });
 }
 
+/** `host`, `host:port` or `*.domain`. */
+export function hostPattern() {
+  return matching(/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i, {
+    message: 'is not a host',
+    fix: "write 'minio.example.com', 'minio.example.com:9000' or '*.example.com', without https://",
+  });
+}
+
 export function nonEmpty() {
   return z.string().min(1);
 }

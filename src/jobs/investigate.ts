@@ -16,6 +16,9 @@ import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Visibility } from '../sources/gitlab/audience.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
+import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
+import { createCanaries, createCanaryGuard, placeCanary } from './canary.ts';
+import { createEvidenceCheck } from './check-evidence.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
 import { composeNote } from './note-text.ts';
@@ -67,6 +70,9 @@ export interface InvestigationDependencies {
   /** Of the files that are kept with a session. */
   keepBytes: number;
   createToolbox: (sandbox: Sandbox, mr: MergeRequest, project: ProjectRef) => Toolbox;
+  createFindOwnJobs: (mr: MergeRequest) => FindOwnJobs;
+  /** Makes the marks by which repeated prompts and files of the sandbox are known. */
+  canaryKey: Buffer;
   log: Logger;
   now: () => number;
 }
@@ -98,6 +104,9 @@ export async function investigate(
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
     await restoreFiles({ sandbox, session, messages, noteId, log });
+    const canaries = createCanaries(deps.canaryKey, sessionId);
+    await placeCanary(sandbox, canaries);
+    const guard = createCanaryGuard(canaries, log);
     const meta = toMeta(investigation, session, deps.now());
     const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
     const toolbox = deps.createToolbox(sandbox, mr, project);
@@ -116,6 +125,7 @@ export async function investigate(
         await store.saveHistory(sessionId, messages);
       },
     });
+    const evidence = createEvidenceCheck({ sandbox, findOwnJobs: deps.createFindOwnJobs(mr), log });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
       model: openModelFor(deps, question?.text)(ledger),
@@ -124,6 +134,7 @@ export async function investigate(
         toolNotes: toolbox.notes,
         workflow: workflow.prompt,
         isContinuation,
+        mark: canaries.prompt,
       }),
       messages,
       maxIterations: workflow.maxIterations,
@@ -131,7 +142,7 @@ export async function investigate(
       maxOutputTokens: workflow.maxOutputTokens,
       maxDurationMs: workflow.maxMinutes * 60_000,
       ...(workflow.compactAt > 0 && { compaction }),
-      hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
+      hooks: [guard.hook, createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
         await files.checkpoint();
@@ -155,12 +166,21 @@ export async function investigate(
     );
     throwIfTakenOver(signal);
     await files.save();
+    const checked = await evidence.finish(guard.clean(result.text), messages, signal);
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
     const findings = {
       ...result,
       costMicroUsd,
-      note: composeNote({ ...result, costMicroUsd, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      note: composeNote({
+        ...result,
+        ...checked,
+        hasWithheld: guard.hasWithheld(),
+        costMicroUsd,
+        sessionId,
+        isSessionLost,
+        gaps: toolbox.gaps(),
+      }),
       answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);

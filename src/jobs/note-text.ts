@@ -16,6 +16,10 @@ export interface NoteFacts {
   isSessionLost: boolean;
   /** What could not be read, so that the note names it even if the model does not. */
   gaps: readonly string[];
+  /** Something was taken out of the text. */
+  hasWithheld: boolean;
+  /** Of the quotes, how many are what was read; null when nobody could tell. */
+  evidence: { verified: number; quotes: number } | null;
 }
 
 const MAX_GAPS = 5;
@@ -38,6 +42,8 @@ export function composeNote(facts: NoteFacts): string {
   const notices: string[] = [];
   if (facts.isSessionLost)
     notices.push('The earlier conversation is no longer available, so this answer starts afresh.');
+  if (facts.hasWithheld)
+    notices.push('A part of this answer was withheld: it repeated what is not meant for publication.');
   const early = EARLY_ENDINGS[facts.ending];
   if (early) notices.push(INTERNAL.has(facts.ending) ? early : `${early} (${facts.reason})`);
   if (facts.gaps.length > 0) notices.push(toGapNotice(facts.gaps));
@@ -52,7 +58,12 @@ function toGapNotice(gaps: readonly string[]): string {
   return `Not everything could be read: ${named.join(', ')}${more}.`;
 }
 
-function toFooter({ models, iterations, usage, costMicroUsd, sessionId }: NoteFacts): string {
+function toEvidenceWords({ verified, quotes }: NonNullable<NoteFacts['evidence']>): string[] {
+  if (quotes === 0) return [];
+  return [`${verified} of ${quotes} ${quotes === 1 ? 'quote' : 'quotes'} verified`];
+}
+
+function toFooter({ models, iterations, usage, costMicroUsd, sessionId, evidence }: NoteFacts): string {
   const tokens = contextTokens(usage) + usage.outputTokens;
   return [
     'Hummingbird',
@@ -60,6 +71,7 @@ function toFooter({ models, iterations, usage, costMicroUsd, sessionId }: NoteFa
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${Math.round(tokens / 1_000)}k tokens`,
     toUsd(costMicroUsd),
+    ...(evidence ? toEvidenceWords(evidence) : ['quotes not checked']),
     `session ${sessionId.slice(0, 8)}`,
     'reply to this note to ask further',
   ].join(' · ');

@@ -151,7 +151,9 @@ async function answer(
       resumes: thread !== null,
     });
     const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
-    await deps.notes.ensureReply({ ...reply, resolve: deps.resolveThreads });
+    // Nobody but who asked is told by the text itself.
+    const allowMentions = [question.authorUsername];
+    await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
     return { ending: findings.ending, reason: findings.reason, usage: findings.usage };
   });
 }

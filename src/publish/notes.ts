@@ -3,7 +3,7 @@ import type { GitlabClient } from '../gitlab/client.ts';
 import type { AgentAccount } from './agent-account.ts';
 import { type Ensured, ensureOne, settle } from './ensure-one.ts';
 import type { Marker, Markers } from './marker.ts';
-import { makeSafe } from './safe-text.ts';
+import { makeNoteSafe } from './safe-note.ts';
 import { type MrRef, onlyMarked, readThread, readThreads, type ThreadNote } from './threads.ts';
 
 /** What the agent writes under a merge request. Every text is made safe before it is posted. */
@@ -48,19 +48,18 @@ export interface NotesParts {
   client: GitlabClient;
   agent: AgentAccount;
   markers: Markers;
+  /** Where links may lead: `host`, `host:port` or `*.domain`. */
+  linkHosts: readonly string[];
   /** Of the text, without its marker. */
   maxBytes?: number;
 }
 
-// Far below GitLab's limit of a million characters: nobody reads more.
-const DEFAULT_MAX_BYTES = 60_000;
-
-export function createNotes({ client, agent, markers, maxBytes = DEFAULT_MAX_BYTES }: NotesParts): Notes {
+export function createNotes({ client, agent, markers, linkHosts, maxBytes }: NotesParts): Notes {
   const onlyOurs = (notes: ThreadNote[], { mr, signal }: { mr: MrRef; signal: AbortSignal }) =>
     onlyMarked(notes, mr, { agent, markers, signal });
 
   const toBody = ({ mr, body, allowMentions = [] }: NewText, marker: Marker): string => {
-    const text = makeSafe(body, { maxBytes, allowMentions });
+    const text = makeNoteSafe(body, { allowMentions, linkHosts, maxBytes });
     if (text === '') throw new PermanentError('There is no text to post');
     return `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
   };

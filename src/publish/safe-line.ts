@@ -1,9 +1,13 @@
 // One line of Markdown outside of fences. Each line is made whole in itself: no code span, comment or
 // formula can begin in one line and end in another, so what is code here is code for GitLab.
 
+import { breakReferences, NOTHING } from './break-references.ts';
+import { escapeAddress, type IsLinkHost, matchAddress } from './link-hosts.ts';
+
 export interface LineOptions {
   /** Usernames in lower case that may be notified. */
   allowed: ReadonlySet<string>;
+  isLinkHost: IsLinkHost;
   /** There a `|` ends a cell, even within code. */
   inTable: boolean;
 }
@@ -24,39 +28,54 @@ function scan(line: string, options: LineOptions & { trustsCode: boolean }): str
   const lastRunOf = new Map([...line.matchAll(/`+/g)].map((run) => [run[0].length, run.index]));
   const lastCommentEnd = line.lastIndexOf('-->');
   const hasReference = mayReferToAnIssue(line);
-  let urlEnd = 0;
   let out = '';
+  /** What was read since the last code or address. */
+  let text = '';
+  const keep = (part: string): void => {
+    out += breakReferences(text) + part;
+    text = '';
+  };
   for (let at = 0; at < line.length; ) {
-    if (at >= urlEnd) urlEnd = at + (matchAt(URL_RUN, line, at)?.length ?? 0);
+    const address = matchAddress(line, at, { ...options, where: 'text' });
     const token = matchAt(TOKEN, line, at) ?? line.charAt(at);
     const next = at + token.length;
+    if (address !== '') {
+      keep(escapeAddress(address));
+      at += address.length;
+      continue;
+    }
     at = next;
     if (token.startsWith('`')) {
-      const isCode = options.trustsCode && (lastRunOf.get(token.length) ?? -1) >= next;
-      at = isCode ? endOfCode(line, next, token.length) : next;
-      const code = `${token}${line.slice(next, at)}`;
-      out += isCode ? (options.inTable ? escapePipes(code) : code) : encode(token);
+      const isClosed = options.trustsCode && (lastRunOf.get(token.length) ?? -1) >= next;
+      const end = isClosed ? endOfCode(line, next, token.length) : next;
+      const code = `${token}${line.slice(next, end)}`;
+      // Not every reader gives code precedence over a link.
+      const isCode = isClosed && !code.includes('](');
+      if (isCode) at = end;
+      if (isCode) keep(options.inTable ? escapePipes(code) : code);
+      else text += encode(token);
     } else if (token === '<!--' && lastCommentEnd >= next) {
       at = line.indexOf('-->', next) + 3;
-      out += ' ';
+      text += ' ';
     } else if (token === '@') {
-      out += next <= urlEnd ? '%40' : toMention(line, next, options.allowed);
+      text += toMention(line, next, options.allowed);
+    } else if (token === '](') {
+      const target = matchAddress(line, next, { ...options, where: 'brackets' });
+      text += target === '' ? `]${encode('(')}` : token;
+      if (target !== '') keep(escapeAddress(target));
+      at += target.length;
     } else if (token.length > 1 && /^[a-z]/i.test(token)) {
       const isWord = hasReference && !/[a-z\d]/i.test(line.charAt(next - token.length - 1));
-      out += isWord ? `${token.charAt(0)}${NOTHING}${token.slice(1)}` : token;
+      text += isWord ? `${token.charAt(0)}${NOTHING}${token.slice(1)}` : token;
     } else {
-      out += replacementOf(token, line, next);
+      text += replacementOf(token, line, next);
     }
   }
+  keep('');
   return out;
 }
 
-// Invisible and without width: stands where two signs must not touch.
-const NOTHING = '\u200b';
-
-const URL_RUN = /https?:\/\/\S*/iy;
 const NAME_RUN = /[\w./-]+/y;
-const LINK_TARGET = /https?:\/\/[^\s()<>`\\"'|]{1,2000}\)/iy;
 const TAG = '</?(?:details|summary|sub|br)(?: open)? ?/?>';
 const CLOSING_WORD = 'clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?';
 const TOKEN = new RegExp(
@@ -96,10 +115,11 @@ function escapePipes(code: string): string {
   return code.replaceAll(/\\.|\|/gs, (found) => (found === '|' ? '\\|' : found));
 }
 
-/** What stands for an `@`, when `next` is the place behind it. Within a word it is a mail address. */
+/** What stands for an `@`, when `next` is the place behind it. Within a word it is a mail address, which is no link. */
 function toMention(line: string, next: number, allowed: ReadonlySet<string>): string {
   const after = line.charAt(next);
-  if (/[a-z\d]/i.test(line.charAt(next - 2)) || after === NOTHING || after.trim() === '') return '@';
+  if (after === NOTHING || after.trim() === '') return '@';
+  if (/[a-z\d]/i.test(line.charAt(next - 2))) return `@${NOTHING}`;
   const run = matchAt(NAME_RUN, line, next) ?? '';
   let end = run.length;
   // A sentence may end behind a name, a name does not end like a sentence.
@@ -115,7 +135,6 @@ function replacementOf(token: string, line: string, next: number): string {
   if (token === '!') return line.charAt(next) === '[' ? encode(token) : token;
   if (token.startsWith('&') && token.length > 1)
     return HARMLESS.has(token) ? token : `&amp;${token.slice(1)}`;
-  if (token === '](') return matchAt(LINK_TARGET, line, next) === undefined ? `]${encode('(')}` : token;
   if (token.length === 2 && /^[[\]]/.test(token)) return `${token.charAt(0)}${encode(token.charAt(1))}`;
   return token;
 }

@@ -1,18 +1,27 @@
+import { NOTHING } from './break-references.ts';
+import { createLinkHosts } from './link-hosts.ts';
 import { toBlocks } from './markdown-blocks.ts';
-import { isHtmlLine, makeLineSafe } from './safe-line.ts';
+import { isHtmlLine, type LineOptions, makeLineSafe } from './safe-line.ts';
+import { toVisible } from './visible-text.ts';
 
 export interface SafeTextOptions {
   maxBytes: number;
   /** Usernames that may be notified. */
   allowMentions: readonly string[];
+  /** Where links may lead: `host`, `host:port` or `*.domain`; to nowhere unless told. */
+  linkHosts?: readonly string[];
 }
 
 /**
- * What a model wrote, made harmless and looking the same: it runs no quick action, notifies nobody else,
- * closes nothing, and has no comments, images or HTML beyond a few plain tags. Code stays as it is.
+ * What a model wrote, made harmless and looking the same: it runs no quick action, notifies nobody else, closes and
+ * refers to nothing, links to known hosts only, and has no comments, images, hidden characters or HTML beyond a few
+ * plain tags. Code stays as it is.
  */
-export function makeSafe(text: string, { maxBytes, allowMentions }: SafeTextOptions): string {
-  const allowed = new Set(allowMentions.map((name) => name.toLowerCase()));
+export function makeSafe(text: string, { maxBytes, allowMentions, linkHosts = [] }: SafeTextOptions): string {
+  const allowed: Allowed = {
+    allowed: new Set(allowMentions.map((name) => name.toLowerCase())),
+    isLinkHost: createLinkHosts(linkHosts),
+  };
   const clean = toPlainLines(text);
   // Nothing behind this can be within the limit; so the work is bounded by the limit, not by the text.
   const head = clean.slice(0, maxBytes);
@@ -30,16 +39,17 @@ export function makeSafe(text: string, { maxBytes, allowMentions }: SafeTextOpti
   return cutAt(Math.max(0, lastIndexThat(head.length, fits)));
 }
 
+type Allowed = Omit<LineOptions, 'inTable'>;
+
 /** Free of what GitLab would refuse or store differently: half characters, control characters, `\r`. */
 function toPlainLines(text: string): string {
-  return text
-    .toWellFormed()
+  return toVisible(text.toWellFormed())
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
     .trimEnd();
 }
 
-function render(text: string, allowed: ReadonlySet<string>): string {
+function render(text: string, allowed: Allowed): string {
   const out: string[] = [];
   const push = (line: string) => {
     if (line !== '' || (out.at(-1) ?? '') !== '') out.push(line);
@@ -61,13 +71,13 @@ function render(text: string, allowed: ReadonlySet<string>): string {
     }
   }
   for (; openDetails > 0; openDetails -= 1) out.push('', '</details>');
-  return withoutFrontMatter(out).join('\n').trimEnd();
+  return withoutFrontMatter(out).map(withoutInclude).join('\n').trimEnd();
 }
 
-function makeParagraphSafe(lines: readonly string[], allowed: ReadonlySet<string>): string[] {
-  const safe = lines.map((line) => makeLineSafe(line, { allowed, inTable: false }));
+function makeParagraphSafe(lines: readonly string[], allowed: Allowed): string[] {
+  const safe = lines.map((line) => makeLineSafe(line, { ...allowed, inTable: false }));
   if (!safe.some(isTableRule)) return safe;
-  return lines.map((line) => makeLineSafe(line, { allowed, inTable: true }));
+  return lines.map((line) => makeLineSafe(line, { ...allowed, inTable: true }));
 }
 
 function isTableRule(line: string): boolean {
@@ -79,6 +89,11 @@ function withoutFrontMatter([first = '', second = '', ...rest]: string[]): strin
   const disarm = (line: string) =>
     line.replace(/^(?:---|\+\+\+|;;;)/, (mark) => `&#${mark.charCodeAt(0)};${mark.slice(1)}`);
   return [disarm(first), first.includes('coding:') ? disarm(second) : second, ...rest];
+}
+
+/** GitLab puts files in the place of such lines before it reads the Markdown, in code as well. */
+function withoutInclude(line: string): string {
+  return line.replace(/^(\s*:)(?=:include)/i, `$1${NOTHING}`);
 }
 
 function count(text: string, pattern: RegExp): number {

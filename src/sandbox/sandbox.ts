@@ -29,6 +29,8 @@ export interface Sandbox {
   writeFile(path: string, content: string | Uint8Array | Readable): Promise<number>;
   /** Null when there is no such file. */
   readFile(path: string): Promise<Buffer | null>;
+  /** The same at the reader's pace, without holding it; empty when there is no such file. */
+  streamFile(path: string): Readable;
   /** Names in a folder, sorted; empty when there is none. */
   list(folder: string): Promise<string[]>;
   /**

@@ -10,12 +10,15 @@ import { toSessionId } from '../jobs/session-id.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
+import { makeNoteSafe } from '../publish/safe-note.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
+import { RECORDED_CANARY_KEY, toCanaryKey } from './canary-key.ts';
 import { createInvestigator } from './investigator.ts';
+import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
 
@@ -36,6 +39,8 @@ export interface AnalyzeOptions extends ModelWishes {
 }
 
 export interface Analysis extends Findings {
+  /** As it is posted, or would be. */
+  note: string;
   sessionId: string;
   mr: MergeRequest;
   isPosted: boolean;
@@ -59,7 +64,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
-    const surroundings = { config, secrets, reader, log, now: Date.now };
+    const canaryKey = stillAtMs === undefined ? toCanaryKey(secrets) : RECORDED_CANARY_KEY;
+    const surroundings = { config, secrets, reader, log, now: Date.now, canaryKey };
     const investigator = await createInvestigator({ ...surroundings, model, stillAtMs, arrangeModels });
     const { workflow, store } = investigator;
     const sessionId = toSessionId({
@@ -93,7 +99,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         onlyIfNone: findings.text === NO_FINAL_RESPONSE,
         signal,
       });
-    return { ...findings, sessionId, mr, isPosted: post };
+    const note = makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) });
+    return { ...findings, note, sessionId, mr, isPosted: post };
   } finally {
     await reader.close();
   }
@@ -109,7 +116,7 @@ async function publish(
   try {
     const agent = createAgentAccount(client);
     const markers = createMarkers(toMarkerKeys(secrets));
-    await createNotes({ client, agent, markers }).ensureAnalysis(note);
+    await createNotes({ client, agent, markers, linkHosts: toLinkHosts(config) }).ensureAnalysis(note);
   } finally {
     await client.close();
   }

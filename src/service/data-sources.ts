@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import { readStatuses } from '../sources/gitlab/commit-statuses.ts';
+import { createFindOwnJobs, type FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
 import { type KonfluxCluster, openKonfluxCluster } from '../sources/konflux/clusters.ts';
 import type { KubeLogin } from '../sources/konflux/kube-access.ts';
@@ -14,6 +15,8 @@ import { openMcpSources } from './mcp-sources.ts';
 export interface DataSources {
   /** Of one job: GitLab's, and those whose section is in the configuration and means the project. */
   createFor(mr: { projectId: number; iid: number; sha: string }, project: Project): Source[];
+  /** Which jobs are the merge request's. */
+  createFindOwnJobs(mr: { projectId: number; iid: number; sha: string }): FindOwnJobs;
   close(): Promise<void>;
 }
 
@@ -69,6 +72,8 @@ export async function openDataSources(options: DataSourcesOptions): Promise<Data
           ...mcp.current(),
         ];
       },
+      createFindOwnJobs: (mr) =>
+        createFindOwnJobs({ client: reader, gitlabUrl: config.gitlab.url, ...toScope(config, mr) }),
       close,
     };
   } catch (error) {

@@ -20,6 +20,7 @@ export interface InvestigatorOptions extends ChainOptions {
   reader: GitlabClient;
   log: Logger;
   now: () => number;
+  canaryKey: Buffer;
   /** Of models.main, instead of what the workflow asks for. */
   model?: string | undefined;
   /** Takes the place of the configured models, or something around them. */
@@ -68,6 +69,8 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
+    canaryKey: options.canaryKey,
+    createFindOwnJobs: dataSources.createFindOwnJobs,
     workflow,
     log,
     now,

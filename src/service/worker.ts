@@ -11,7 +11,9 @@ import { createAudience } from '../sources/gitlab/audience.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
+import { toCanaryKey } from './canary-key.ts';
 import { createInvestigator } from './investigator.ts';
+import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 
 const RETRY_MS = 2_000;
@@ -27,7 +29,14 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     check: () => reader.ping().then(() => undefined),
   });
 
-  const investigator = await createInvestigator({ config, secrets, reader, log, now });
+  const investigator = await createInvestigator({
+    config,
+    secrets,
+    reader,
+    log,
+    now,
+    canaryKey: toCanaryKey(secrets),
+  });
   onStop(() => investigator.dataSources.close());
   onStop(() => investigator.sandboxes.close());
   checks.push({
@@ -49,7 +58,12 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       isAllowed: (project) => projectLimits(config, project) !== null,
       quotesMembersOnlyLogs: config.gitlab.membersOnlyLogs === 'quote',
       reactions: createReactions(agent.client, agent.account),
-      notes: createNotes({ client: agent.client, agent: agent.account, markers }),
+      notes: createNotes({
+        client: agent.client,
+        agent: agent.account,
+        markers,
+        linkHosts: toLinkHosts(config),
+      }),
       agent: agent.account,
       records,
       queue,

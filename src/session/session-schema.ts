@@ -10,12 +10,26 @@ const toolCall = z.looseObject({
   arguments: z.record(z.string(), z.unknown()),
 });
 
+const files = z.exactOptional(
+  z.array(
+    z.looseObject({
+      path: z.string(),
+      sha256: z.string(),
+      bytes: z.number(),
+      tool: z.string(),
+      args: z.record(z.string(), z.unknown()),
+      kind: z.enum(['log', 'json', 'text']),
+    }),
+  ),
+);
+
 const message = z.discriminatedUnion('role', [
   z.looseObject({
     role: z.literal('user'),
     content: z.string(),
     noteId: z.exactOptional(z.number()),
     isSummary: z.exactOptional(z.literal(true)),
+    files,
   }),
   z.looseObject({
     role: z.literal('assistant'),
@@ -31,6 +45,8 @@ const message = z.discriminatedUnion('role', [
     name: z.string(),
     content: z.string(),
     isError: z.boolean(),
+    isSourced: z.exactOptional(z.literal(true)),
+    files,
   }),
 ]);
 

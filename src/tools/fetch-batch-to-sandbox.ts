@@ -30,14 +30,15 @@ export function createFetchBatchToSandbox(fetch: Fetch, maxParallel: number): To
     },
   };
 
-  return createTool(declaration, async ({ requests }, signal, onProgress) => {
+  return createTool(declaration, async ({ requests }, signal, { onProgress, onAnswerFile }) => {
     let done = 0;
     const share = Math.floor(ALL_EVIDENCE_BYTES / requests.length);
     const maxEvidenceBytes = Math.min(PREVIEW_BYTES, Math.max(1_000, share));
     const fetchOne = async (request: FetchRequest, index: number) => {
       signal.throwIfAborted();
       refuseSamePath(requests, index);
-      const saved = await fetch(request, signal, { maxShapeBytes: MAX_SHAPE_BYTES, maxEvidenceBytes });
+      const limits = { maxShapeBytes: MAX_SHAPE_BYTES, maxEvidenceBytes };
+      const saved = await fetch(request, signal, { ...limits, onAnswerFile });
       done += 1;
       onProgress(`${done} of ${requests.length}: ${saved.saved_to}, ${saved.bytes} bytes`);
       return saved;

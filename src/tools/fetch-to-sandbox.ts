@@ -28,6 +28,6 @@ export function createFetchToSandbox(fetch: Fetch): Tool {
       schema: fetchRequest,
       example: { tool: 'gitlab_get_job_log', args: { job_id: 123 }, path: '/tmp/data/unit-tests.log' },
     },
-    (request, signal) => fetch(request, signal, LIMITS),
+    (request, signal, { onAnswerFile }) => fetch(request, signal, { ...LIMITS, onAnswerFile }),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
+import { createAnswerHash, type OnAnswerFile } from './answer-files.ts';
 import { toJsonShape } from './json-shape.ts';
 import { toJsonText } from './json-text.ts';
 import { DATA_FOLDER, toKeptPath } from './kept-path.ts';
@@ -25,26 +26,31 @@ export interface FetchLimits {
 }
 
 /** Puts a source's answer into a file of the sandbox. */
-export type Fetch = (request: FetchRequest, signal: AbortSignal, limits: FetchLimits) => Promise<Saved>;
+export type Fetch = (
+  request: FetchRequest,
+  signal: AbortSignal,
+  options: FetchLimits & { onAnswerFile: OnAnswerFile },
+) => Promise<Saved>;
 
 export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
 
-  return async ({ tool: name, args = {}, path: wanted }, signal, limits) => {
+  return async ({ tool: name, args = {}, path: wanted }, signal, options) => {
+    const filing = { ...options, tool: name, args };
     const tool = sourceTools.find((one) => one.name === name);
     if (!tool) throw toUnknownSource(name, sourceTools);
     // Before the source is asked: calls run at the same time, and which of them is first must not show.
     if (wanted !== undefined) {
       const path = claim(toKeptPath(wanted));
-      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, limits));
+      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, filing));
       return saving.finally(() => busy.delete(path));
     }
     const number = numbering.next();
     const answer = await readSource(tool, args, signal);
     const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
-    return save(answer, `${DATA_FOLDER}/${end}`, limits);
+    return save(answer, `${DATA_FOLDER}/${end}`, filing);
   };
 
   function claim(path: string): string {
@@ -53,15 +59,21 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     return path;
   }
 
-  async function save(answer: Answer, path: string, limits: FetchLimits): Promise<Saved> {
+  async function save(answer: Answer, path: string, filing: Filing): Promise<Saved> {
+    const { tool, args, onAnswerFile } = filing;
+    const hash = createAnswerHash();
     if (answer.kind === 'json') {
-      const bytes = await sandbox.writeFile(path, toJsonText(answer.value));
-      return { saved_to: path, bytes, shape: toJsonShape(answer.value, limits.maxShapeBytes) };
+      const text = Buffer.from(toJsonText(answer.value));
+      hash.add(text);
+      const bytes = await sandbox.writeFile(path, text);
+      onAnswerFile(hash.toFile(path, { tool, args, kind: 'json' }));
+      return { saved_to: path, bytes, shape: toJsonShape(answer.value, filing.maxShapeBytes) };
     }
     const { body } = answer;
-    const log = answer.openPreview?.(limits.maxEvidenceBytes);
+    const log = answer.openPreview?.(filing.maxEvidenceBytes);
     try {
-      const bytes = await sandbox.writeFile(path, log ? watchChunks(body, log) : body);
+      const bytes = await sandbox.writeFile(path, watchChunks(body, hash, ...(log ? [log] : [])));
+      onAnswerFile(hash.toFile(path, { tool, args, kind: log ? 'log' : 'text' }));
       if (!log) return { saved_to: path, bytes };
       const evidence = await log.toText(`all is in ${path}`);
       return { saved_to: path, bytes, evidence };
@@ -70,6 +82,12 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
       body.destroy();
     }
   }
+}
+
+interface Filing extends FetchLimits {
+  tool: string;
+  args: Record<string, unknown>;
+  onAnswerFile: OnAnswerFile;
 }
 
 function toUnknownSource(name: string, sourceTools: readonly SourceTool[]): ToolError {

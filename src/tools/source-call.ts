@@ -5,8 +5,8 @@ import { createTool, type Tool } from './tool.ts';
 
 /** A source's tool called by its own name: the answer inline, or a preview and where all of it is. */
 export function createSourceCall(tool: SourceTool, spill: Spill, maxInlineBytes: number): Tool {
-  return createTool<never>(tool, async (args, signal) => {
-    const file = spill.reserve();
+  return createTool<never>({ ...tool, isSource: true }, async (args, signal, { onAnswerFile }) => {
+    const file = { path: spill.reserve(), tool: tool.name, args, onAnswerFile };
     const answer = await readSource(tool, args, signal);
     if (answer.kind === 'stream') return toResult(await spill.keepStream(answer, file));
     const isSmall = Buffer.byteLength(JSON.stringify(answer.value) ?? '') <= maxInlineBytes;

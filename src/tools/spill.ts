@@ -2,6 +2,7 @@
 // JSON, the name of what is no text, or head and tail.
 import type { Readable } from 'node:stream';
 import { type Sandbox, SandboxFullError } from '../sandbox/sandbox.ts';
+import { type AnswerOrigin, createAnswerHash, type OnAnswerFile } from './answer-files.ts';
 import { type BinaryKind, findBinaryKind, SNIFFED_BYTES } from './binary-kind.ts';
 import { createExcerpt, type Excerpt } from './excerpt.ts';
 import { toJsonShape } from './json-shape.ts';
@@ -24,9 +25,15 @@ export interface Spill {
   /** What a command has printed. */
   keepText(text: string): Promise<Kept>;
   /** However small it is. */
-  keepJson(value: unknown, file: Promise<string>): Promise<Kept>;
+  keepJson(value: unknown, file: SpillFile): Promise<Kept>;
   /** At the stream's pace, without holding it in memory. Throws `SandboxFullError`: nothing is left then. */
-  keepStream(stream: Streamed, file: Promise<string>): Promise<Kept>;
+  keepStream(stream: Streamed, file: SpillFile): Promise<Kept>;
+}
+
+/** Where an answer may go, whose it is, and who hears when it went there. */
+export interface SpillFile extends Pick<AnswerOrigin, 'tool' | 'args'> {
+  path: Promise<string>;
+  onAnswerFile: OnAnswerFile;
 }
 
 export interface Streamed {
@@ -76,11 +83,18 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
       return keep(text, reserve(), (where) => note + excerpt.toText(where));
     },
 
-    keepJson: (value, file) =>
-      keep(toJsonText(value), file, (where) => {
+    async keepJson(value, { path, tool, args, onAnswerFile }) {
+      const text = toJsonText(value);
+      const kept = await keep(text, path, (where) => {
         const title = `[shape of the JSON, ${where}]\n`;
         return title + toJsonShape(value, maxInlineBytes - Buffer.byteLength(title));
-      }),
+      });
+      const hash = createAnswerHash();
+      hash.add(Buffer.from(text));
+      if (kept.kind === 'preview' && kept.path !== undefined)
+        onAnswerFile(hash.toFile(kept.path, { tool, args, kind: 'json' }));
+      return kept;
+    },
 
     async keepStream({ body, openPreview }, file) {
       let preview: LogPreview | null = null;
@@ -92,9 +106,12 @@ export function createSpill(sandbox: Sandbox, { maxInlineBytes }: ToolLimits): S
         const isSmall = start.isWhole && start.bytes.length <= maxInlineBytes;
         if (isSmall && !binary) return { kind: 'whole', text: start.bytes.toString() };
         preview = openPreview?.(maxInlineBytes) ?? toPreview(createExcerpt(maxInlineBytes));
-        const path = await file;
+        const path = await file.path;
         const whole = withStart(start.bytes, chunks);
-        const bytes = await sandbox.writeFile(path, watchChunks(whole, preview));
+        const hash = createAnswerHash();
+        const bytes = await sandbox.writeFile(path, watchChunks(whole, preview, hash));
+        const { tool, args, onAnswerFile } = file;
+        onAnswerFile(hash.toFile(path, { tool, args, kind: openPreview ? 'log' : 'text' }));
         const where = `all is in ${path}`;
         const shown = binary ? toBinaryNote(binary, bytes, where) : await preview.toText(where);
         return { kind: 'preview', preview: shown, bytes, path };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ToolDefinition } from '../agent/model.ts';
 import type { ToolOptions } from '../agent/toolbox.ts';
+import type { OnAnswerFile } from './answer-files.ts';
 import { ToolError } from './tool-error.ts';
 
 /** A tool as the toolbox holds it: what its arguments are, only the tool itself knows. */
@@ -10,7 +11,13 @@ export interface Tool {
   readonly rightCall: string;
   readonly runsAlone: boolean;
   /** Throws `ToolError` for what the model should hear. */
-  call(args: unknown, options: ToolOptions): Promise<Record<string, unknown>>;
+  call(args: unknown, options: CallOptions): Promise<Record<string, unknown>>;
+  /** Its answer is a data source's own words. */
+  readonly isSource: boolean;
+}
+
+export interface CallOptions extends ToolOptions {
+  onAnswerFile: OnAnswerFile;
 }
 
 /** The one place where a tool is declared: for the model, for the check and for the types. */
@@ -22,24 +29,28 @@ export interface Declaration<Args> {
   example?: Record<string, unknown>;
   /** It may change what others see, so nothing runs beside it. Left out: it only reads, or writes its own file. */
   runsAlone?: boolean;
+  /** Its answer is a data source's own words. Left out: it may be anybody's. */
+  isSource?: boolean;
 }
 
 export function createTool<Args>(
   declaration: Declaration<Args>,
-  run: (
-    args: Args,
-    signal: AbortSignal,
-    onProgress: (text: string) => void,
-  ) => Promise<Record<string, unknown>>,
+  run: (args: Args, signal: AbortSignal, listeners: Listeners) => Promise<Record<string, unknown>>,
 ): Tool {
-  const { name, description, schema, runsAlone = false } = declaration;
+  const { name, description, schema, runsAlone = false, isSource = false } = declaration;
   return {
     definition: { name, description, inputSchema: toInputSchema(schema) },
     rightCall: toRightCall(declaration),
     runsAlone,
-    call: async (args, { signal, onProgress = () => undefined }) =>
-      run(checkArguments(declaration, args), signal, onProgress),
+    isSource,
+    call: async (args, { signal, onProgress = () => undefined, onAnswerFile }) =>
+      run(checkArguments(declaration, args), signal, { onProgress, onAnswerFile }),
   };
+}
+
+export interface Listeners {
+  onProgress: (text: string) => void;
+  onAnswerFile: OnAnswerFile;
 }
 
 export function checkArguments<Args>(declaration: Declaration<Args>, args: unknown): Args {

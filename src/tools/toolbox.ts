@@ -1,4 +1,5 @@
-import type { Toolbox } from '../agent/toolbox.ts';
+import type { AnswerFile } from '../agent/messages.ts';
+import type { Toolbox, ToolOutcome } from '../agent/toolbox.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Source } from '../sources/source.ts';
 import { createFetch } from './fetch.ts';
@@ -49,13 +50,15 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
     async execute({ name, arguments: args }, options) {
       const { signal } = options;
       signal.throwIfAborted();
+      const files: AnswerFile[] = [];
       try {
         const tool = tools.get(name);
         if (!tool) throw toUnknownTool(name, [...tools.values()]);
-        return { result: await tool.call(args, options), isError: false };
+        const result = await tool.call(args, { ...options, onAnswerFile: (file) => files.push(file) });
+        return { result, isError: false, ...(tool.isSource && { isSourced: true }), ...filesOf(files) };
       } catch (error) {
         signal.throwIfAborted();
-        return { result: toErrorResult(name, error), isError: true };
+        return { result: toErrorResult(name, error), isError: true, ...filesOf(files) };
       }
     },
   };
@@ -64,6 +67,10 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
 function toMissing({ missing }: Source, isAllowed: (name: string) => boolean): string[] {
   const tools = missing?.tools.filter(isAllowed) ?? [];
   return tools.length === 0 ? [] : [`${tools.join(', ')}: ${missing?.why}`];
+}
+
+function filesOf(files: readonly AnswerFile[]): Pick<ToolOutcome, 'files'> {
+  return files.length > 0 ? { files } : {};
 }
 
 function toFilter(allowed: readonly string[]): (name: string) => boolean {

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 
-/** The same chunks, at the reader's pace; `add` sees each before the reader does. */
+/** The same chunks, at the reader's pace; each `add` sees every one before the reader does. */
 export function watchChunks(
   chunks: AsyncIterable<Buffer>,
-  { add }: { add: (chunk: Buffer) => void },
+  ...watchers: readonly { add: (chunk: Buffer) => void }[]
 ): Readable {
   async function* watched() {
     for await (const chunk of chunks) {
-      add(chunk);
+      for (const { add } of watchers) add(chunk);
       yield chunk;
     }
   }

@@ -321,6 +321,16 @@ export function sandboxContract(backend: SandboxBackend): void {
         );
       });
 
+      test('is read as a stream, whole or not to its end', async () => {
+        const sandbox = await open();
+        const content = Buffer.concat(Array.from({ length: 100 }, (_, index) => Buffer.alloc(10_000, index)));
+        await sandbox.writeFile('/tmp/data/f', content);
+        expect((await buffer(sandbox.streamFile('/tmp/data/f'))).equals(content)).toBe(true);
+        for await (const _start of sandbox.streamFile('/tmp/data/f')) break;
+        expect((await exec(sandbox, 'wc -c < data/f')).stdout.trim()).toBe('1000000');
+        expect(await buffer(sandbox.streamFile('/tmp/data/none'))).toHaveLength(0);
+      });
+
       test('whose stream fails is not written', async () => {
         const sandbox = await open();
         const broken = Readable.from(failingAfter('some', new Error('connection lost')));

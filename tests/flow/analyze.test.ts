@@ -34,6 +34,19 @@ describe('analyze', () => {
     ]);
   }, 60_000);
 
+  test('prints what it would post, not what the model said', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    scene.model.script = () => ({
+      text: 'Ask @nadia at https://evil.test.\n/close\n\n![x](https://evil.test/x.png)',
+    });
+    const args = ['analyze', urlOf(scene), '-c', scene.file];
+    const dry = await hummingbird(args, scene.env);
+    expect(dry.stdout).toContain('Ask @\u200bnadia at https:\u200b//evil.test.\n&#47;close\n');
+    await hummingbird([...args, '--post'], scene.env);
+    const [note] = scene.gitlab.notes(scene.project.id, scene.mr.iid);
+    expect(note?.body.replace(/<!-- hummingbird:.*-->$/, '').trim()).toBe(dry.stdout.trim());
+  }, 60_000);
+
   test.skipIf(!hasScript)(
     `in a terminal the note is as it looks on the merge request${withoutScript}`,
     async () => {
@@ -71,7 +84,7 @@ describe('analyze', () => {
       inputTokens: 100_000,
     });
     const { code, stdout } = await hummingbird(['analyze', url, '--config', scene.file], scene.env);
-    expect(stdout).toMatch(/used up its money.*the limit of \$0\.50 for a run/);
+    expect(stdout).toMatch(/used up its money.*the limit of &#36;\u200b0\.50 for a run/);
     expect(stdout).toContain('Let me see.');
     expect(code).toBe(1);
   }, 60_000);

@@ -24,10 +24,12 @@ describe('demo', () => {
       'calls    fetch_to_sandbox',
       'A note is on the merge request',
       'Verdict: caused by this merge request',
+      '2 of 2 quotes verified',
       'Mira Okafor replies in the thread',
       'Note Hook → 202 {"status":"queued"',
       'The answer is in the thread',
       'No, it is another problem',
+      '1 of 1 quote verified',
       'To run it on your own GitLab',
     ];
     const places = chapters.map((chapter) => stdout.indexOf(chapter));

@@ -31,7 +31,7 @@ function withLimits(limits: Record<string, number>) {
 /** As people see it: a dollar sign in a note must not begin a formula. */
 async function readNote(index: number) {
   const { body, discussionId } = await noteOf(index);
-  return { body: body.replaceAll('&#36;', '$'), discussionId };
+  return { body: body.replaceAll('&#36;\u200b', '$'), discussionId };
 }
 
 function saved(file: string): Record<string, unknown> {

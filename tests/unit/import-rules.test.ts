@@ -44,10 +44,11 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   },
   tools: { rooms: ['agent', 'evidence', 'sandbox', 'sources'], packages: ['zod'] },
   evidence: { rooms: [], packages: [] },
+  verify: { rooms: ['agent', 'evidence'], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
   session: { rooms: ['agent'], packages: ['zod'] },
   jobs: {
-    rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources'],
+    rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources', 'verify'],
     packages: ['pino'],
   },
   ops: { rooms: [], packages: ['fastify', 'pino'] },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectPattern } from '../project-pattern.ts';
-import { durationMs, envName, httpUrl, matching, nonEmpty } from '../values.ts';
+import { durationMs, envName, hostPattern, httpUrl, matching, nonEmpty } from '../values.ts';
 
 export const gitlab = z
   .strictObject({
@@ -37,7 +37,7 @@ export const gitlab = z
       .default(1200)
       .describe('Upper bound of our own request rate'),
     fileHosts: z
-      .array(fileHost())
+      .array(hostPattern())
       .default(['cdn.artifacts.gitlab-static.net', 'storage.googleapis.com'])
       .describe(
         "Object stores that GitLab may redirect to for logs and artifacts: 'host', 'host:port' or '*.domain'; one in a private network must be named in full",
@@ -76,13 +76,6 @@ function host() {
   return matching(/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/, {
     message: 'is not the name of a host',
     fix: "write 'ssh.gitlab.example.com', without protocol and port, in lower case",
-  });
-}
-
-function fileHost() {
-  return matching(/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i, {
-    message: 'is not a host',
-    fix: "write 'minio.example.com', 'minio.example.com:9000' or '*.example.com', without https://",
   });
 }
 

@@ -12,11 +12,20 @@ import type {
   Project,
   User,
 } from './model.ts';
+import { type Rendering, renderNote } from './rendering.ts';
 import type { World } from './state.ts';
 import { addArtifacts, type NewArtifacts } from './world/artifacts.ts';
 import { award, revokeAward, toAwardTarget } from './world/awards.ts';
 import { addCommitStatus, type NewCommitStatus } from './world/commit-statuses.ts';
-import { awardsOn, jobsOf, mergeRequestByRef, notesOf, pipelineById, projectById } from './world/find.ts';
+import {
+  awardsOn,
+  jobsOf,
+  mergeRequestByRef,
+  noteById,
+  notesOf,
+  pipelineById,
+  projectById,
+} from './world/find.ts';
 import {
   addMergeRequest,
   closeMergeRequest,
@@ -92,6 +101,8 @@ export function createArrangement(world: World) {
 
     addNote: (input: NewNote): Readonly<Note> => addNote(world, input),
     editNote: (noteId: number, body: string) => void rewriteNote(world, noteId, body),
+    /** As a reader sees it. */
+    rendering: (noteId: number): Rendering => renderNote(noteById(world, noteId).body, world.url),
     deleteNote: (noteId: number) => deleteNote(world, noteId),
     /** On a note, by its id, or on a merge request. A second one of the same name changes nothing. */
     award: (on: number | MergeRequestRef, name: string, userId: number): Readonly<Award> =>

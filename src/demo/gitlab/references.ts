@@ -30,7 +30,7 @@ function toProse(text: string, options: { links: 'keep' | 'drop' } = { links: 'd
 function withoutInlineCode(text: string): string {
   return (
     text
-      .replaceAll(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, ' ')
+      .replaceAll(/(?<![`\\])(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, ' ')
       .replaceAll(/<(code|pre|kbd)\b[^>]*>[\s\S]*?<\/\1>/gi, ' ')
       .replaceAll(/<!--[\s\S]*?-->/g, ' ')
       // GitLab looks for references after Markdown was rendered, when an entity is the sign again.

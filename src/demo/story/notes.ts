@@ -19,7 +19,7 @@ ${quote(unitTests, [unit.assertion, unit.expected, unit.received, unit.location]
 
 ${linkTo(integrationTests, integration.mismatch)}: the same cent, seen from the API. The ledger computes 1513 and the order is refused with 422.
 
-\`\`\`text
+\`\`\`log
 ${integration.mismatch}: … ${cutOut(integrationTests, integration.mismatch, /"type":"LedgerMismatch","message":"[^"]*"/)} …
 ${toQuoted(integrationTests, integration.assertion)}
 ${toQuoted(integrationTests, integration.location)}
@@ -71,7 +71,7 @@ function linkTo(job: Quoted, line: number): string {
 }
 
 function quote(job: Quoted, lines: readonly number[]): string {
-  return ['```text', ...lines.map((line) => toQuoted(job, line)), '```'].join('\n');
+  return ['```log', ...lines.map((line) => toQuoted(job, line)), '```'].join('\n');
 }
 
 function cutOut(job: Quoted, line: number, pattern: RegExp): string {

@@ -34,6 +34,11 @@ export async function readFileFrom(container: Container, path: string): Promise<
   return missing ? null : content;
 }
 
+/** Empty when there is no such file. */
+export function streamFileFrom(container: Container, path: string) {
+  return askFiles(container, { verb: 'get', request: { path } });
+}
+
 export async function namesIn(container: Container, folder: string): Promise<string[]> {
   const { content } = await collect(container, { verb: 'names', request: { folder } });
   return z.array(z.string()).parse(JSON.parse(content.toString())).sort();

@@ -12,7 +12,14 @@ import {
 } from '../sandbox.ts';
 import { toNormalPath } from '../sandbox-path.ts';
 import { type Container, ContainerLostError } from './container.ts';
-import { archiveOf, namesIn, readFileFrom, restoreInto, writeFileInto } from './container-files.ts';
+import {
+  archiveOf,
+  namesIn,
+  readFileFrom,
+  restoreInto,
+  streamFileFrom,
+  writeFileInto,
+} from './container-files.ts';
 import { runCommand } from './run-command.ts';
 import { createTurns } from './turns.ts';
 
@@ -63,12 +70,17 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     }
   }
 
-  async function* archiveNow(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut) {
+  const archiveNow = (folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut) =>
+    flow((used) => archiveOf(used, folders, { maxBytes, onLeftOut }));
+
+  const readNow = (path: string) => flow((used) => streamFileFrom(used, path));
+
+  async function* flow(open: (used: Container) => AsyncGenerator<Buffer, unknown>) {
     const giveBack = await turns.share();
     const used = container;
     try {
       assertOpen();
-      yield* archiveOf(used, folders, { maxBytes, onLeftOut });
+      yield* open(used);
     } catch (error) {
       throw await toFailure(used, error);
     } finally {
@@ -117,6 +129,8 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
       const target = toNormalPath(path);
       return withFiles((used) => readFileFrom(used, target));
     },
+
+    streamFile: (path) => Readable.from(readNow(toNormalPath(path))),
 
     async list(folder) {
       const target = toNormalPath(folder);

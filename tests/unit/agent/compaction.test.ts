@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type CompactionOptions, createCompaction } from '../../../src/agent/compaction.ts';
+import { answerFilesOf } from '../../../src/agent/groups.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import { CONTEXT_WARNING, FINAL_TURN_WARNING, SUMMARY_HEADINGS } from '../../../src/agent/prompts.ts';
@@ -258,3 +260,36 @@ function turn(at: number): Message[] {
     { role: 'tool', toolCallId: `t${at}`, name: 'look', content, isError: false },
   ];
 }
+
+test('which files hold what data sources said is known after results were pruned and turns were cut', async () => {
+  const { options, files } = arrange();
+  const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({
+    text: `FACT-${at} ${'x'.repeat(3_600)}`,
+  }));
+  const sourced: typeof toolbox = {
+    ...toolbox,
+    execute: async (call, how) => {
+      const outcome = await toolbox.execute(call, how);
+      return call.arguments.at === 0 ? outcome : { ...outcome, isSourced: true };
+    },
+  };
+  const { messages } = await run(investigate(40), {
+    ...long(),
+    toolbox: sourced,
+    compaction: createCompaction(options),
+  });
+  const known = answerFilesOf(messages);
+  expect(known.length).toBeGreaterThan(20);
+  for (const { path, sha256 } of known)
+    expect(
+      createHash('sha256')
+        .update(files.get(path) ?? '')
+        .digest('hex'),
+    ).toBe(sha256);
+  // What is nobody's own word is in a file, too, but not among them.
+  const others = [...files]
+    .filter(([path, text]) => !path.endsWith('notes.md') && text.includes('"FACT-0 '))
+    .map(([path]) => path);
+  expect(known.map(({ path }) => path)).not.toContain(others[0]);
+  expect(others).toHaveLength(1);
+});

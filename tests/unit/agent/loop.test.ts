@@ -624,8 +624,18 @@ function bytes(request: unknown): number {
 }
 
 test('the system prompt has its layers in order, the continuation only for a reply', () => {
-  const first = composeSystemPrompt({ toolNotes: 'NOTES', workflow: 'WORKFLOW', isContinuation: false });
-  const reply = composeSystemPrompt({ toolNotes: 'NOTES', workflow: 'WORKFLOW', isContinuation: true });
-  expect(first).toMatch(/You are Hummingbird[\s\S]*NOTES\n\nWORKFLOW$/);
-  expect(reply).toBe(`${first}\n\n${CONTINUATION_PROMPT}`);
+  const first = composeSystemPrompt({
+    toolNotes: 'NOTES',
+    workflow: 'WORKFLOW',
+    isContinuation: false,
+    mark: 'm',
+  });
+  const reply = composeSystemPrompt({
+    toolNotes: 'NOTES',
+    workflow: 'WORKFLOW',
+    isContinuation: true,
+    mark: 'm',
+  });
+  expect(first).toMatch(/You are Hummingbird[\s\S]*NOTES\n\nWORKFLOW\n\n\(Internal mark [^\n]*: m\)$/);
+  expect(reply).toBe(first.replace('WORKFLOW', `WORKFLOW\n\n${CONTINUATION_PROMPT}`));
 });

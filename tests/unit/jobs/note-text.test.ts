@@ -13,6 +13,8 @@ const facts: NoteFacts = {
   sessionId: '1a2b3c4d-0000-0000-0000-000000000000',
   isSessionLost: false,
   gaps: [],
+  hasWithheld: false,
+  evidence: { verified: 0, quotes: 0 },
 };
 
 describe('a note', () => {
@@ -20,6 +22,14 @@ describe('a note', () => {
     expect(composeNote(facts)).toBe(
       'The tests failed.\n\n<sub>Hummingbird · anthropic/claude · 6 turns · 42k tokens · $0.12 · session 1a2b3c4d · reply to this note to ask further</sub>',
     );
+  });
+
+  test.each([
+    [{ verified: 3, quotes: 3 }, '3 of 3 quotes verified'],
+    [{ verified: 0, quotes: 1 }, '0 of 1 quote verified'],
+    [null, 'quotes not checked'],
+  ])('says how many of its quotes were verified: %j', (evidence, words) => {
+    expect(composeNote({ ...facts, evidence })).toContain(` · $0.12 · ${words} · session 1a2b3c4d · `);
   });
 
   test.each(['iterations', 'context', 'time', 'money', 'empty'] as const)(

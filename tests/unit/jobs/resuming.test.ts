@@ -307,6 +307,8 @@ async function run(
       sandboxes,
       keepBytes,
       createToolbox: () => toolbox,
+      createFindOwnJobs: () => async () => new Map(),
+      canaryKey: Buffer.from('key'),
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },

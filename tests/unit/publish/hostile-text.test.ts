@@ -1,6 +1,7 @@
 // What a model could be made to write, judged by the pretend GitLab, which acts on it as GitLab does.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { renderNote } from '../../../src/demo/gitlab/rendering.ts';
 import { makeSafe } from '../../../src/publish/safe-text.ts';
 import { texts } from './random-text.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -134,8 +135,12 @@ test('no random mixture does harm either', async () => {
   await using scene = await createScene();
   fc.assert(
     fc.property(texts, (text) => {
-      const safe = makeSafe(text, { maxBytes: 60_000, allowMentions: [] });
+      const safe = makeSafe(text, { maxBytes: 60_000, allowMentions: [], linkHosts: ['ok.test'] });
       if (safe !== '') scene.write(scene.agent.id, safe);
+      const { links, rawTags, ...others } = renderNote(safe, 'https://ok.test');
+      expect(links.map((link) => new URL(link).host).filter((host) => host !== 'ok.test')).toEqual([]);
+      expect(rawTags.filter((tag) => !['details', 'br'].includes(tag))).toEqual([]);
+      expect(Object.values(others).flat()).toEqual([]);
       expect(scene.gitlab.executedQuickActions).toEqual([]);
       expect(scene.gitlab.mentions).toEqual([]);
       expect(scene.gitlab.closingReferences).toEqual([]);

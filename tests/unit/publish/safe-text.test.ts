@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { makeSafe } from '../../../src/publish/safe-text.ts';
 import { texts } from './random-text.ts';
 
-const safe = (text: string, maxBytes = 10_000) => makeSafe(text, { maxBytes, allowMentions: ['nadia'] });
+const linkHosts = ['gitlab.test', 'npm.test'];
+const safe = (text: string, maxBytes = 10_000) =>
+  makeSafe(text, { maxBytes, allowMentions: ['nadia'], linkHosts });
 
 const ORDINARY = `## Verdict: the change broke \`round()\`
 
@@ -14,7 +16,7 @@ expect(round(@x)).toBe('/close'); // <!-- fixes #1 -->
 \`\`\`
 
 1. Run \`a | b\` & look
-2. Write to me@example.com
+2. Write to \`me@example.com\`
 
 | job | why |
 |---|---|
@@ -37,11 +39,19 @@ test.each([
   ['a comment over lines', 'a <!--\nb -->', 'a &lt;!--\nb -->'],
   ['raw HTML', '<img src=x onerror=y> <script>', '&lt;img src=x onerror=y> &lt;script>'],
   ['an allowed tag with attributes', '<details onclick=x>', '&lt;details onclick=x>'],
-  ['an image', '![x](https://evil.test/?q)', '&#33;[x](https://evil.test/?q)'],
+  ['an image', '![x](https://evil.test/?q)', '&#33;[x]&#40;https:\u200b//evil.test/?q)'],
   ['a link to a script', '[x](javascript:alert)', '[x]&#40;javascript:alert)'],
-  ['a link by reference', '[x][y]\n\n[y]: https://evil.test', '[x][y]\n\n[y]&#58; https://evil.test'],
-  ['a formula', 'costs $5', 'costs &#36;5'],
+  ['a link by reference', '[x][y]\n\n[y]: https://evil.test', '[x][y]\n\n[y]&#58; https:\u200b//evil.test'],
+  ['a formula', 'costs $5', 'costs &#36;\u200b5'],
   ['an at sign in a link', 'https://npm.test/@scope/x', 'https://npm.test/%40scope/x'],
+  ['a link to another host', '[x](https://evil.test)', '[x]&#40;https:\u200b//evil.test)'],
+  ['an address of another host', 'see http://evil.test/x.', 'see http:\u200b//evil.test/x.'],
+  ['an address without a scheme', 'www.evil.test', 'www\u200b.evil.test'],
+  ['a mail address', 'me@evil.test', 'me@\u200bevil.test'],
+  ['references', 'step #12 of !3', 'step #\u200b12 of !\u200b3'],
+  ['the number of a line in a link', 'https://gitlab.test/a#12!3', 'https://gitlab.test/a#12!3'],
+  ['hidden characters', 'a\u200bb\u202ec\u{e0041}d\ufeffe\u2066f', 'abcdef'],
+  ['characters that only look hidden', '👩‍🚀 ❤️ می‌خواهم क्‍ष', '👩‍🚀 ❤️ می‌خواهم क्‍ष'],
   ['a path at the start', '/usr/bin/env', '&#47;usr/bin/env'],
   ['front matter', '---\na: b\n---', '&#45;--\na: b\n---'],
   ['a drawing', '```mermaid\ngraph\n```', '```\ngraph\n```'],

@@ -29,6 +29,7 @@ export async function createScene() {
   });
   const markers = createMarkers([randomBytes(32)]);
   const { signal } = new AbortController();
+  const linkHosts = [new URL(gitlab.url).host, 'konflux.test'];
   const ref = { projectId: project.id, iid: mr.iid };
 
   return {
@@ -40,10 +41,11 @@ export async function createScene() {
     ref,
     markers,
     signal,
+    linkHosts,
     addMr,
     place: { projectId: project.id, mrIid: mr.iid },
     createNotes: (some: Markers = markers): Notes =>
-      createNotes({ client, agent: createAgentAccount(client), markers: some }),
+      createNotes({ client, agent: createAgentAccount(client), markers: some, linkHosts }),
     analysis: (body: string, sessionId = 's-1') => ({ mr: ref, sessionId, body, signal }),
     /** What stands under the merge request, oldest first. */
     notes: () => gitlab.notes(project.id, mr.iid),

@@ -129,5 +129,12 @@ function investigator(main: object[], env: NodeJS.ProcessEnv, more: object = {})
     JSON.stringify({ models: { main, prices: PRICES }, store: { kind: 'folder', dir: folder }, ...more }),
   );
   const secrets = readSecrets(config, {}, env);
-  return createInvestigator({ config, secrets, reader, log: pino({ level: 'silent' }), now: Date.now });
+  return createInvestigator({
+    config,
+    secrets,
+    reader,
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+    canaryKey: Buffer.from('key'),
+  });
 }

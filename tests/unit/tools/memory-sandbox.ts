@@ -31,6 +31,7 @@ export function createMemorySandbox(
       return bytes.length;
     },
     readFile: async (path) => files.get(path) ?? null,
+    streamFile: (path) => Readable.from([files.get(path) ?? Buffer.alloc(0)]),
     list: async (folder) =>
       [...files.keys()]
         .filter((path) => path.startsWith(`${folder}/`))

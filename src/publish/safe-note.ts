@@ -1,0 +1,22 @@
+import { makeSafe, type SafeTextOptions } from './safe-text.ts';
+
+// Far below GitLab's limit of a million characters: nobody reads more.
+const DEFAULT_MAX_BYTES = 60_000;
+/** The last paragraph, small: under which circumstances the note was written. */
+const FOOTER = /\n\n(<sub>[^\n]{1,2000}<\/sub>)\s*$/;
+
+/** A whole note as it may be posted. What is too long is cut before the footer, which stays. */
+export function makeNoteSafe(
+  body: string,
+  {
+    maxBytes = DEFAULT_MAX_BYTES,
+    ...options
+  }: Omit<SafeTextOptions, 'maxBytes'> & { maxBytes?: number | undefined },
+): string {
+  const [found, footer] = FOOTER.exec(body) ?? [];
+  if (found === undefined || footer === undefined) return makeSafe(body, { ...options, maxBytes });
+  const end = makeSafe(footer, { ...options, maxBytes });
+  const room = maxBytes - Buffer.byteLength(end) - 2;
+  const text = makeSafe(body.slice(0, -found.length), { ...options, maxBytes: room });
+  return text === '' ? end : `${text}\n\n${end}`;
+}

@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AnswerFile } from '../../../src/agent/messages.ts';
+import { checkNote } from '../../../src/verify/check-note.ts';
+import { type Document, findDocuments } from '../../../src/verify/documents.ts';
+import { countVerified, markNote, toObjection } from '../../../src/verify/mark-note.ts';
+
+const LOG = [
+  'section_start:1700000000:step_script\r\u001b[0K\u001b[32;1m$ npm test\u001b[0;m',
+  '2026-11-18T10:00:01.123456Z 01O \u001b[31mFAIL\u001b[0m  src/cart.test.ts > totals > rounds half up',
+  '2026-11-18T10:00:01.123999Z 01O AssertionError: expected   1512 to be 1513',
+  '    at Object.<anonymous> (src/cart.test.ts:42:7)',
+  'Login with token=[MASKED] was refused by registry.example.com',
+  'npm ERR! code ELIFECYCLE',
+  ...Array.from({ length: 60 }, (_, at) => `noise of the runner, part ${at}`),
+  'He said “stop” — and it stopped',
+  'ERROR: Job failed: exit code 1',
+].join('\n');
+const JOB = 'https://gitlab.test/shop/checkout/-/jobs/7';
+
+/** One log of job 7, fetched into a file. */
+async function check(
+  note: string,
+  options: { log?: string; kind?: AnswerFile['kind']; stored?: string } = {},
+) {
+  const { log = LOG, kind = 'log', stored = log } = options;
+  const sha256 = createHash('sha256').update(log).digest('hex');
+  const tool = kind === 'log' ? 'gitlab_get_job_log' : 'gitlab_get_test_report';
+  const file = {
+    path: '/tmp/data/a',
+    sha256,
+    bytes: Buffer.byteLength(log),
+    tool,
+    args: { job_id: 7 },
+    kind,
+  };
+  const message = { role: 'tool', toolCallId: 'c', name: tool, content: '{}', isError: false } as const;
+  const documents = findDocuments([{ ...message, files: [file] }], () => Readable.from(chunksOf(stored)));
+  return checkNote(note, {
+    documents,
+    findOwnJobs: async (links) => new Map(links.map(({ url }) => [url, true])),
+    signal: new AbortController().signal,
+  });
+}
+
+const fence = (...lines: string[]) => ['```log', ...lines, '```'].join('\n');
+const kinds = async (note: string, options?: Parameters<typeof check>[1]) =>
+  (await check(note, options)).quotes.map(({ verdict }) => verdict.kind);
+
+describe('a quote is verified', () => {
+  test.each([
+    ['as it is', 'AssertionError: expected   1512 to be 1513'],
+    ['with blanks collapsed', 'AssertionError: expected 1512 to be 1513'],
+    ['without the stamp and colours', 'FAIL src/cart.test.ts > totals > rounds half up'],
+    ['with the number of its line', '3: AssertionError: expected 1512 to be 1513'],
+    ['as a preview shows it', '3|AssertionError: expected 1512 to be 1513'],
+    ['as grep shows it', '/tmp/data/a:3:AssertionError: expected 1512 to be 1513'],
+    ['as a preview shows a repeated line', 'npm ERR! code ELIFECYCLE [3 times]'],
+    ['that is part of a line', 'src/cart.test.ts:42:7'],
+    ['with an ellipsis at its ends', '… expected 1512 to be …'],
+    ['with an ellipsis in its middle', 'FAIL src/cart.test.ts ... rounds half up'],
+    ['with a gap of a preview', 'FAIL [… 12 bytes] totals > rounds half up'],
+    ['with a secret hidden', 'Login with token=[redacted: token] was refused'],
+    ['with what the log hides', 'Login with token=hunter2 was refused by registry'],
+    ['with escaped signs', 'at Object.&lt;anonymous&gt; (src/cart.test.ts:42:7)'],
+    ['with other quotation marks', 'He said "stop" - and it stopped'],
+  ])('%s', async (_how, line) => {
+    expect(await kinds(fence(line))).toEqual(['verified']);
+  });
+
+  test('of several lines, in order, with gaps', async () => {
+    const note = fence('FAIL src/cart.test.ts', '}', 'npm ERR! code ELIFECYCLE', '…', 'ERROR: Job failed');
+    expect(await kinds(note)).toEqual(['verified']);
+  });
+
+  test('in a block quote under a link, whatever its formatting', async () => {
+    const note = `[unit, line 3](${JOB}#L3):\n\n> **AssertionError**: expected 1512 \\to be \`1513\``;
+    expect(await kinds(note.replace('\\to', 'to'))).toEqual(['verified']);
+  });
+
+  test('in JSON, where its lines are one', async () => {
+    const log = JSON.stringify({ tests: [{ output: 'Error: "a" is\n\tnot b\n  at x.ts:3' }] }, null, 2);
+    const options = { log, kind: 'json' } as const;
+    expect(await kinds(fence('Error: "a" is', 'not b', 'at x.ts:3'), options)).toEqual(['verified']);
+    expect(await kinds(fence('"output": "Error:'), options)).toEqual(['verified']);
+  });
+
+  test('in a list', async () => {
+    expect(await kinds(`- unit\n\n  ~~~\n  npm ERR! code ELIFECYCLE\n  ~~~\n`)).toEqual(['verified']);
+  });
+});
+
+describe('a quote is not verified', () => {
+  test.each([
+    ['that nobody wrote', 'FATAL: the database is on fire'],
+    ['with another number', 'AssertionError: expected 1512 to be 1514'],
+    ['with part of a number', 'AssertionError: expected 151'],
+    ['with another word', 'AssertionError: expected 1512 not to be 1513'],
+    ['whose parts are in another order', 'rounds half up … FAIL src/cart.test.ts'],
+    ['in another case', 'assertionerror: Expected 1512'],
+  ])('%s', async (_how, line) => {
+    expect(await kinds(fence(line))).toEqual(['not-found']);
+  });
+
+  test('whose lines are in another order', async () => {
+    expect(await kinds(fence('npm ERR! code ELIFECYCLE', 'FAIL src/cart.test.ts'))).toEqual(['not-found']);
+  });
+
+  test('when its file is no longer what was fetched, and that is said', async () => {
+    const note = fence('FATAL: the database is on fire');
+    const checked = await check(note, { stored: `${LOG}\nFATAL: the database is on fire` });
+    expect(checked.quotes[0]?.verdict).toMatchObject({
+      kind: 'unknown',
+      reason: '/tmp/data/a is gone, or no longer what was fetched into it',
+    });
+    expect(markNote(note, checked)).toContain(
+      '```\n\n*⚠️ Unverified: what these lines are from is not available',
+    );
+  });
+});
+
+describe('what is no quote', () => {
+  test.each([
+    ['a patch', '```diff\n-  "rounding": "half-up",\n```'],
+    ['a command', '```sh\nnpm run invented-script\n```'],
+    ['code', '```ts\nconst invented = "text of some length";\n```'],
+    ['what is too short to prove anything', '```log\nexit 1\n```'],
+    ['an unmarked fence under "What to do"', '### What to do\n\n```\nset rounding to half-up\n```'],
+    ['a block quote that is under no link', '> You asked whether it is flaky.'],
+    ['inline code', 'It says `FATAL: the database is on fire`.'],
+  ])('%s is not counted', async (_what, note) => {
+    expect(countVerified(await check(note))).toEqual({ verified: 0, quotes: 0 });
+  });
+
+  test('but a log under "What to do" is', async () => {
+    expect(await kinds('### What to do\n\n```log\nFATAL: the database is on fire\n```')).toEqual([
+      'not-found',
+    ]);
+  });
+});
+
+describe('numbers of lines', () => {
+  const QUOTE = fence('AssertionError: expected 1512 to be 1513');
+
+  test('that fit stay', async () => {
+    const note = `[unit, line 3](${JOB}#L3): the cart is wrong.\n\n${QUOTE}`;
+    const checked = await check(note);
+    expect(toObjection(checked)).toBeNull();
+    expect(markNote(note, checked)).toBe(note);
+  });
+
+  test('that are wrong are put right, where the quote is right', async () => {
+    const note = `[unit, line 55](${JOB}#L55): the cart is wrong.\n\n${QUOTE}`;
+    const checked = await check(note);
+    expect(toObjection(checked)).toBeNull();
+    expect(markNote(note, checked)).toBe(note.replace('line 55', 'line 3').replace('#L55', '#L3'));
+    const numbered = fence('9: npm ERR! code ELIFECYCLE', '66|noise of the runner, part 59');
+    expect(markNote(numbered, await check(numbered))).toBe(numbered.replace('9: npm', '6: npm'));
+  });
+
+  test('of the occurrence that is meant, if there are several', async () => {
+    const log = Array.from({ length: 40 }, (_, at) => (at % 10 === 0 ? 'Error: the same again' : '.')).join(
+      '\n',
+    );
+    const note = `${JOB}#L21\n\n${fence('Error: the same again')}`;
+    expect(markNote(note, await check(note, { log }))).toBe(note);
+  });
+
+  test('that the log does not have are taken off', async () => {
+    const note = `See [unit, line 900](${JOB}#L900).`;
+    const checked = await check(note);
+    expect(toObjection(checked)).toContain('the log has 68 lines');
+    expect(markNote(note, checked)).toBe(`See [unit, line 900](${JOB}) (line not verified).`);
+  });
+
+  test('of a log that was not fetched are taken off', async () => {
+    const note = 'See https://gitlab.test/shop/checkout/-/jobs/8#L1.';
+    expect(markNote(note, await check(note))).toBe('See https://gitlab.test/shop/checkout/-/jobs/8.');
+  });
+});
+
+test('a quote under the link of another job is not verified, and the right job is named', async () => {
+  const note = `[unit](${JOB.replace('7', '8')}):\n\n${fence('npm ERR! code ELIFECYCLE')}`;
+  const checked = await check(note);
+  expect(toObjection(checked)).toContain('not in the log of the linked job, but in that of job 7');
+  expect(markNote(note, checked)).toContain('*⚠️ Unverified: these lines are from job 7.*');
+});
+
+test('the objection names what was not found, and only that', async () => {
+  const objection = toObjection(
+    await check(`${fence('FATAL: on fire, all of it')}\n\n${fence('npm ERR! code ELIFECYCLE')}`),
+  );
+  expect(objection).toContain('"FATAL: on fire, all of it" is in nothing that was fetched');
+  expect(objection).not.toContain('ELIFECYCLE');
+});
+
+const word = fc.stringMatching(/^[a-z]{3,9}$/);
+const logs = fc.array(
+  fc.array(word, { minLength: 3, maxLength: 9 }).map((words) => words.join(' ')),
+  { minLength: 1, maxLength: 30 },
+);
+
+test('any part of a fetched line is verified', async () => {
+  await fc.assert(
+    fc.asyncProperty(logs, fc.nat(), fc.nat(), async (lines, which, from) => {
+      const line = lines[which % lines.length] ?? '';
+      const start = from % Math.max(1, line.length - 11);
+      const quoted = line.slice(start, start + 11 + (from % 7));
+      expect(await kinds(fence(quoted), { log: lines.join('\n') })).toEqual(
+        quoted.replaceAll(' ', '').length < 8 ? [] : ['verified'],
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a line with a changed letter is not verified', async () => {
+  await fc.assert(
+    fc.asyncProperty(logs, fc.nat(), fc.nat(), async (lines, which, at) => {
+      const line = lines[which % lines.length] ?? '';
+      const place = at % line.length;
+      // A letter that no line has.
+      const changed = `${line.slice(0, place)}Ω${line.slice(place + 1)}`;
+      expect(await kinds(fence(changed), { log: lines.join('\n') })).toEqual(['not-found']);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  '`'.repeat(50_000),
+  '> '.repeat(20_000),
+  `${JOB}#L1 `.repeat(3_000),
+  '[MASKED]'.repeat(5_000),
+  '…'.repeat(50_000),
+])('a strange note takes no long time (%#)', async (note) => {
+  const started = performance.now();
+  await check(`${note}\n\n${fence(note, 'npm ERR! code ELIFECYCLE')}`);
+  expect(performance.now() - started).toBeLessThan(3_000);
+});
+
+/** Small ones, so that lines and characters are broken. */
+function chunksOf(text: string): Buffer[] {
+  const bytes = Buffer.from(text);
+  return Array.from({ length: Math.ceil(bytes.length / 50) }, (_, at) =>
+    bytes.subarray(at * 50, at * 50 + 50),
+  );
+}
+
+const FIRE = fence('FATAL: the database is on fire');
+
+function checkLarge(
+  change: Partial<Document>,
+  options: { signal?: AbortSignal; maxTotalBytes?: number; maxMs?: number } = {},
+) {
+  const { signal = new AbortController().signal, maxTotalBytes = 1e12, maxMs = 60_000 } = options;
+  const document: Document = {
+    ...{ job: 7, kind: 'log', bytes: 1e9, name: '/tmp/data/big.log', sha256: '' },
+    open: () => Readable.from([]),
+    ...change,
+  };
+  const findOwnJobs = async () => new Map();
+  return checkNote(FIRE, { documents: [document], findOwnJobs, signal, limits: { maxTotalBytes, maxMs } });
+}
+
+async function* endless() {
+  while (true) yield Buffer.from('a line of the log\n'.repeat(1_000));
+}
+
+test('an abort ends the search', async () => {
+  const abort = new AbortController();
+  const checking = checkLarge({ open: endless }, { signal: abort.signal });
+  abort.abort(new Error('enough'));
+  await expect(checking).rejects.toThrow('enough');
+});
+
+test('a file that has become larger is read no further than it was', async () => {
+  const checked = await checkLarge({ bytes: 100_000, open: endless });
+  expect(toObjection(checked)).toContain('/tmp/data/big.log is gone, or no longer what was fetched into it');
+});
+
+test('what is too large is not read, and the quote is said to be unchecked', async () => {
+  const checked = await checkLarge(
+    {
+      open() {
+        throw new Error('it was read');
+      },
+    },
+    { maxTotalBytes: 1e8 },
+  );
+  expect(toObjection(checked)).toContain('/tmp/data/big.log is too large to be checked');
+});
+
+test('what takes too long is given up', async () => {
+  expect(toObjection(await checkLarge({ open: endless }, { maxMs: 50 }))).toContain('no time left to check');
+});
