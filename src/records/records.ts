@@ -37,6 +37,8 @@ export interface Run {
   ending: string | null;
   reason: string | null;
   attempt: number;
+  /** Since when its tries fail; null while none has. */
+  failingSince: number | null;
   startedAt: number;
   endedAt: number | null;
   /** Tokens as billed, of the last try; null until it has ended. */

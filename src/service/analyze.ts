@@ -11,6 +11,7 @@ import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
+import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
@@ -69,7 +70,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     });
     const project = { id: mr.projectId, path: projectPath };
     const runId = `analyze-${randomUUID()}`;
-    const subject = { sessionId, runId, project, mr, workflow, question: null, resumes: false };
+    const { failures } = await createCommitFailures(reader).read(mr, null, signal);
+    const subject = { sessionId, runId, project, mr, workflow, question: null, failures, resumes: false };
     if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
     // Nobody shares a laptop's records, so only the limit of the run itself can be kept.
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
@@ -87,7 +89,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         sessionId,
         body: findings.note,
         // An earlier analysis says more than an ending without a word.
-        onlyIfNone: findings.text === NO_FINAL_RESPONSE,
+        mayReplace: () => findings.text !== NO_FINAL_RESPONSE,
         signal,
       });
     return { ...findings, sessionId, mr, isPosted: post };
@@ -100,7 +102,7 @@ async function publish(
   config: Config,
   secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string },
   log: Logger,
-  note: { mr: MergeRequest; sessionId: string; body: string; onlyIfNone: boolean; signal: AbortSignal },
+  note: { mr: MergeRequest; sessionId: string; body: string; mayReplace: () => boolean; signal: AbortSignal },
 ): Promise<void> {
   const client = openClient(config, secrets.gitlabWriteToken, log);
   try {

@@ -7,6 +7,7 @@ import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
+import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
@@ -44,6 +45,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
         return openLedger({ costs: records.costs, run, caps, log, now });
       },
       mergeRequests: createMergeRequests(reader),
+      failures: createCommitFailures(reader),
       reactions: createReactions(agent.client, agent.account),
       notes: createNotes({ client: agent.client, agent: agent.account, markers }),
       agent: agent.account,

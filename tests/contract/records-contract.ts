@@ -202,6 +202,7 @@ function aRun(run: Partial<Run>): Run {
     endedAt: null,
     usage: null,
     costMicroUsd: null,
+    failingSince: null,
     ...run,
   };
 }

@@ -185,10 +185,10 @@ export function signed(
   return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** How often the service has read the merge request: once for each job that ran. */
+/** How often the service has looked what failed: once for each analysis. */
 export function readsOf(gitlab: PretendGitlab, iid: number): number {
   return gitlab.requests.filter(
-    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}$`).test(path),
+    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}/pipelines$`).test(path),
   ).length;
 }
 

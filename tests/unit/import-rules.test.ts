@@ -74,7 +74,8 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: ['fastify', 'pino'],
   },
-  'cli.ts': { rooms: ['config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
+  commands: { rooms: ['config', 'ops', 'queue', 'service'], packages: ['commander'] },
+  'cli.ts': { rooms: ['commands', 'config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
 };
 
 interface Import {

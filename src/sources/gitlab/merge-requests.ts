@@ -8,6 +8,8 @@ export interface MergeRequest {
   /** The head of its source branch, which is not the commit a merged-results pipeline ran on. */
   sha: string;
   webUrl: string;
+  /** Also of the commit that GitLab made of both branches; null if there is none, or a list did not tell. */
+  headPipelineId: number | null;
 }
 
 /** What the job itself must read of a merge request, whatever the model asks for later. */
@@ -47,6 +49,7 @@ interface WireMergeRequest {
   state: string;
   sha: string;
   web_url: string;
+  head_pipeline?: { id: number } | null;
 }
 
 function fromWire(mr: WireMergeRequest): MergeRequest {
@@ -57,5 +60,6 @@ function fromWire(mr: WireMergeRequest): MergeRequest {
     state: mr.state,
     sha: mr.sha,
     webUrl: mr.web_url,
+    headPipelineId: mr.head_pipeline?.id ?? null,
   };
 }

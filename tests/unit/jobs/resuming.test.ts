@@ -140,7 +140,7 @@ test('an analysis that failed before somebody else got an answer is asked for ag
   await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
   const { note, requests } = await run({});
   expect(note).toMatch(/^Done\./);
-  expect(requests[0]?.messages.at(-1)).toEqual(user(EVENT));
+  expect(requests[0]?.messages.at(-1)).toMatchObject(user(EVENT));
 });
 
 describe('files that are gone', () => {
@@ -313,7 +313,16 @@ async function run(
     {
       sessionId: ID,
       project: { id: 3, path: 'shop/checkout' },
-      mr: { projectId: 3, iid: 7, title: 'Round', state: 'opened', sha: 'abc', webUrl: 'http://gitlab.test' },
+      failures: [],
+      mr: {
+        projectId: 3,
+        iid: 7,
+        title: 'Round',
+        state: 'opened',
+        sha: 'abc',
+        webUrl: 'http://gitlab.test',
+        headPipelineId: null,
+      },
       workflow: {
         name: 'analyze-failures',
         on: ['failed-pipeline'],

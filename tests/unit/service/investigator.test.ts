@@ -81,7 +81,15 @@ describe('the model of an investigation', () => {
 });
 
 describe('the tools of an investigation', () => {
-  const mr = { projectId: 1, iid: 2, title: '', state: 'opened', sha: 'abc', webUrl: '' };
+  const mr = {
+    projectId: 1,
+    iid: 2,
+    title: '',
+    state: 'opened',
+    sha: 'abc',
+    webUrl: '',
+    headPipelineId: null,
+  };
   const wiki = {
     name: 'wiki',
     command: process.execPath,

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { NotFoundError } from '../../errors.ts';
+import type { GitlabClient } from '../../gitlab/client.ts';
+import type { MergeRequest } from './merge-requests.ts';
+import { wirePipeline } from './pipelines.ts';
+import { fromWire, fromWireList, PAGING } from './wire.ts';
+
+/** A pipeline, job or external status that failed and was not allowed to. */
+export interface Failure {
+  /** `pipeline/12` or `job/34`; GitLab numbers external statuses and jobs together. */
+  id: string;
+  /** Chosen by strangers. */
+  name: string;
+}
+
+export interface PipelineRef {
+  id: number;
+  projectId: number;
+}
+
+export interface HeadState {
+  /** In the newest pipelines of the merge request's newest commit; empty when nothing fails there. */
+  failures: Failure[];
+  /** Those pipelines, newest first. */
+  pipelines: HeadPipeline[];
+}
+
+export interface HeadPipeline extends PipelineRef {
+  sha: string;
+  ref: string;
+  source: string;
+  status: string;
+  webUrl: string;
+}
+
+export interface CommitFailures {
+  /** `heardOf` is a pipeline that counts even if no list names it: an event has told of its failure. */
+  read(mr: MergeRequest, heardOf: PipelineRef | null, signal: AbortSignal): Promise<HeadState>;
+}
+
+const MAX_NAME_CHARS = 200;
+const NEWEST = { perPage: 100, maxPages: 1 } as const;
+
+export function createCommitFailures(client: GitlabClient): CommitFailures {
+  return {
+    async read(mr, heardOf, signal) {
+      const bound = client.withSignal(signal);
+      const listed = fromWireList(
+        wirePipeline,
+        'the pipelines',
+        await bound.api.MergeRequests.allPipelines(mr.projectId, mr.iid, NEWEST),
+      ).map((one) => fromPipeline(one, mr.projectId));
+      const ofHead = listed.filter(
+        (one) => one.sha === mr.sha || one.id === heardOf?.id || isMergeResultOf(mr, one),
+      );
+      if (heardOf && !ofHead.some(({ id }) => id === heardOf.id))
+        ofHead.push(await readPipeline(bound, mr, heardOf));
+      const pipelines = onlyNewest(ofHead);
+      const failed = pipelines.filter(({ status }) => status === 'failed');
+      const jobs = await listFailedJobs(bound, failed);
+      return { failures: [...failed.map(toPipelineFailure), ...jobs], pipelines };
+    },
+  };
+}
+
+/** Of the commit that GitLab made of both branches, which no list ties to the head of the merge request. */
+function isMergeResultOf({ headPipelineId }: MergeRequest, { id, ref }: HeadPipeline): boolean {
+  return id === headPipelineId && /^refs\/merge-requests\/\d+\/(?:merge|train)$/.test(ref);
+}
+
+async function readPipeline(
+  { api }: GitlabClient,
+  mr: MergeRequest,
+  heardOf: PipelineRef,
+): Promise<HeadPipeline> {
+  try {
+    const answer = await api.Pipelines.show(heardOf.projectId, heardOf.id);
+    return fromPipeline(fromWire(wirePipeline, `pipeline ${heardOf.id}`, answer), heardOf.projectId);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    // In a fork that this token can not see, or deleted: what the event said is all there is.
+    return { ...heardOf, sha: mr.sha, ref: '', source: '', status: 'failed', webUrl: '' };
+  }
+}
+
+/** A pipeline that was run anew counts no more; reports from outside stand beside GitLab's own. */
+function onlyNewest(pipelines: readonly HeadPipeline[]): HeadPipeline[] {
+  const kindOf = ({ projectId, ref, source }: HeadPipeline) =>
+    [projectId, ref.replace(/(?<=^refs\/merge-requests\/\d+\/).*/, ''), source === 'external'].join('\n');
+  const newest = new Map(pipelines.toSorted((a, b) => a.id - b.id).map((one) => [kindOf(one), one]));
+  return [...newest.values()].toSorted((a, b) => b.id - a.id);
+}
+
+async function listFailedJobs(client: GitlabClient, pipelines: readonly HeadPipeline[]): Promise<Failure[]> {
+  const commits = new Map(pipelines.map((one) => [`${one.projectId}/${one.sha}`, one]));
+  const ids = new Set(pipelines.map(({ id }) => id));
+  const found = await Promise.all([...commits.values()].map((one) => listStatuses(client, one)));
+  return found
+    .flat()
+    .filter((one) => one.status === 'failed' && !one.allow_failure && ids.has(one.pipeline_id ?? 0))
+    .map(({ id, name }) => ({ id: `job/${id}`, name: name.slice(0, MAX_NAME_CHARS) }))
+    .toSorted((a, b) => a.id.localeCompare(b.id));
+}
+
+async function listStatuses({ api }: GitlabClient, { projectId, sha }: HeadPipeline): Promise<WireStatus[]> {
+  try {
+    // gitbeaker's type has no paging here, its request has.
+    const options = { ...PAGING, showExpanded: false } as const;
+    const answer = await api.Commits.allStatuses(projectId, sha, options);
+    return fromWireList(wireStatus, 'the commit statuses', answer);
+  } catch (error) {
+    // The commit of a fork may not be for this token to see; its pipeline still counts.
+    if (error instanceof NotFoundError) return [];
+    throw error;
+  }
+}
+
+const wireStatus = z.object({
+  id: z.number(),
+  name: z.string(),
+  status: z.string(),
+  allow_failure: z.boolean().nullish(),
+  pipeline_id: z.number().nullish(),
+});
+
+type WireStatus = z.infer<typeof wireStatus>;
+
+function fromPipeline(wire: z.infer<typeof wirePipeline>, projectId: number): HeadPipeline {
+  return {
+    id: wire.id,
+    projectId: wire.project_id ?? projectId,
+    sha: wire.sha,
+    ref: wire.ref ?? '',
+    source: wire.source ?? '',
+    status: wire.status,
+    webUrl: wire.web_url,
+  };
+}
+
+function toPipelineFailure({ id }: HeadPipeline): Failure {
+  return { id: `pipeline/${id}`, name: `pipeline ${id}` };
+}
