@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addJobsCommand } from './commands/jobs.ts';
 import type { EvidenceCommand } from './evidence/command.ts';
 import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
@@ -165,6 +166,8 @@ program
     });
     if (!isDone) process.exitCode = EXIT.failed;
   });
+
+addJobsCommand(program, { configOption, load, print });
 
 const config = program.command('config').description('make, check or describe the configuration');
 
