@@ -4,6 +4,7 @@ import { log } from './sections/log.ts';
 import { models } from './sections/models.ts';
 import { projects } from './sections/projects.ts';
 import { queue } from './sections/queue.ts';
+import { reconcile } from './sections/reconcile.ts';
 import { sandbox } from './sections/sandbox.ts';
 import { server } from './sections/server.ts';
 import { sources } from './sections/sources.ts';
@@ -21,6 +22,7 @@ export const configSchema = z
     workflows,
     models,
     queue,
+    reconcile,
     store,
     sandbox,
     log,

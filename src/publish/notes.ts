@@ -68,6 +68,7 @@ export interface UnansweredNote {
   authorId: number;
   authorUsername: string;
   createdAt: string;
+  body: string;
 }
 
 export interface NotesParts {

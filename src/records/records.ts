@@ -17,6 +17,8 @@ export interface SeenEvents {
    * 'held': somebody claimed it and may still fail; 'known': it was remembered.
    */
   claim(keys: string[], hold: { now: number; holdMs: number }): Promise<'claimed' | 'held' | 'known'>;
+  /** Whether any of them was remembered. */
+  isKnown(keys: string[], now: number): Promise<boolean>;
   /** The event is safely queued: keep its keys for long. */
   remember(keys: string[], hold: { now: number; holdMs: number }): Promise<void>;
   /** The event could not be queued: let the next delivery have it. */

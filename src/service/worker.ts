@@ -13,6 +13,7 @@ import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
 import { toMarkerKeys } from './marker-keys.ts';
+import { keepReconciled } from './reconciler.ts';
 
 const RETRY_MS = 2_000;
 
@@ -37,7 +38,12 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   });
   const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
+  let reconciling: Promise<void> | undefined;
+  const notes = createNotes({ client: agent.client, agent: agent.account, markers });
   const working = backend.whenConnected(({ queue, records }) => {
+    const { store, workflow } = investigator;
+    const parts = { config, reader, agent: agent.account, notes, store, workflow, log, now };
+    reconciling = keepReconciled({ ...parts, backend: { queue, records } }, stopping.signal);
     const runJob = createRunJob({
       ...investigator,
       openLedger: (run) => {
@@ -47,7 +53,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       mergeRequests: createMergeRequests(reader),
       failures: createCommitFailures(reader),
       reactions: createReactions(agent.client, agent.account),
-      notes: createNotes({ client: agent.client, agent: agent.account, markers }),
+      notes,
       agent: agent.account,
       records,
       queue,
@@ -61,6 +67,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     stopping.abort();
     backend.abandon();
     const worker = await working.catch(() => null);
+    await reconciling;
     await worker?.stop(stopGraceMs);
   });
 }

@@ -1,5 +1,6 @@
 import { mentions } from '../mentions.ts';
 import { toReplyKey } from '../queue/event-key.ts';
+import { isStopRequest } from '../stop-request.ts';
 import type { NoteHook } from './payloads.ts';
 import { ignore, type RouteContext, type Routing, take, whyNotAnswered } from './routing.ts';
 
@@ -29,13 +30,6 @@ export function routeNote(hook: NoteHook, context: RouteContext): Routing {
   if (isStopRequest(note.note ?? '')) return take({ kind: 'stop', ...subject }, note.id);
   const job = { kind: 'reply' as const, ...subject };
   return { kind: 'job', job, eventKey: toReplyKey(job) };
-}
-
-/** Nothing but a word for it, for whoever it is meant; the worker looks whether that is the agent. */
-function isStopRequest(text: string): boolean {
-  return /^\s*(?:@[\w.-]+[\s,:]+)?(?:please[\s,]+)?(?:stop|cancel|abort)(?:[\s,]+(?:it|this|that|now|please|the analysis))*[\s.!]*$/i.test(
-    text,
-  );
 }
 
 /** Older GitLab versions do not say what happened to the note. */

@@ -142,6 +142,7 @@ function toConfig(
     server: { port: 0 },
     webhook: { spool: { dir: join(folder, 'spool') } },
     projects: { 'shop/**': {} },
+    reconcile: { everyMs: 0 },
     queue: {
       keyPrefix: backend.keyPrefix,
       debounceMs: 200,

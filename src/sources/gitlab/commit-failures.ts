@@ -11,6 +11,7 @@ export interface Failure {
   id: string;
   /** Chosen by strangers. */
   name: string;
+  pipelineId: number;
 }
 
 export interface PipelineRef {
@@ -36,6 +37,11 @@ export interface HeadPipeline extends PipelineRef {
 export interface CommitFailures {
   /** `heardOf` is a pipeline that counts even if no list names it: an event has told of its failure. */
   read(mr: MergeRequest, heardOf: PipelineRef | null, signal: AbortSignal): Promise<HeadState>;
+  /** How a pipeline ended, as the event tells it. */
+  readEnd(
+    pipeline: PipelineRef,
+    signal: AbortSignal,
+  ): Promise<{ failedJobIds: number[]; finishedAt: string | null }>;
 }
 
 const MAX_NAME_CHARS = 200;
@@ -59,6 +65,18 @@ export function createCommitFailures(client: GitlabClient): CommitFailures {
       const failed = pipelines.filter(({ status }) => status === 'failed');
       const jobs = await listFailedJobs(bound, failed);
       return { failures: [...failed.map(toPipelineFailure), ...jobs], pipelines };
+    },
+
+    async readEnd({ id, projectId }, signal) {
+      const { api } = client.withSignal(signal);
+      const [pipeline, jobs] = await Promise.all([
+        api.Pipelines.show(projectId, id),
+        api.Jobs.all(projectId, { ...PAGING, pipelineId: id, scope: 'failed' }),
+      ]);
+      const { finished_at } = fromWire(wireEnd, `pipeline ${id}`, pipeline);
+      const failed = fromWireList(wireFailedJob, `the jobs of pipeline ${id}`, jobs);
+      const failedJobIds = failed.filter((job) => !job.allow_failure).map((job) => job.id);
+      return { failedJobIds, finishedAt: finished_at ?? null };
     },
   };
 }
@@ -98,7 +116,11 @@ async function listFailedJobs(client: GitlabClient, pipelines: readonly HeadPipe
   return found
     .flat()
     .filter((one) => one.status === 'failed' && !one.allow_failure && ids.has(one.pipeline_id ?? 0))
-    .map(({ id, name }) => ({ id: `job/${id}`, name: name.slice(0, MAX_NAME_CHARS) }))
+    .map(({ id, name, pipeline_id }) => ({
+      id: `job/${id}`,
+      name: name.slice(0, MAX_NAME_CHARS),
+      pipelineId: pipeline_id ?? 0,
+    }))
     .toSorted((a, b) => a.id.localeCompare(b.id));
 }
 
@@ -123,6 +145,9 @@ const wireStatus = z.object({
   pipeline_id: z.number().nullish(),
 });
 
+const wireEnd = z.object({ finished_at: z.string().nullish() });
+const wireFailedJob = z.object({ id: z.number(), allow_failure: z.boolean().nullish() });
+
 type WireStatus = z.infer<typeof wireStatus>;
 
 function fromPipeline(wire: z.infer<typeof wirePipeline>, projectId: number): HeadPipeline {
@@ -138,5 +163,5 @@ function fromPipeline(wire: z.infer<typeof wirePipeline>, projectId: number): He
 }
 
 function toPipelineFailure({ id }: HeadPipeline): Failure {
-  return { id: `pipeline/${id}`, name: `pipeline ${id}` };
+  return { id: `pipeline/${id}`, name: `pipeline ${id}`, pipelineId: id };
 }
