@@ -2,15 +2,13 @@
 import type { AgentAccount } from '../publish/agent-account.ts';
 import type { MergeRequestChangedJob, PipelinePassedJob } from '../queue/job.ts';
 import type { JobContext } from '../queue/queue.ts';
-import type { CommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { findMergeRequest } from './find-merge-request.ts';
-import type { Publishing } from './publish-analysis.ts';
+import { findPassed, type Publishing } from './publish-analysis.ts';
 import { toSessionId } from './session-id.ts';
 import { holdNote } from './session-lock.ts';
 
 export interface Marking extends Publishing {
   agent: AgentAccount;
-  failures: CommitFailures;
 }
 
 /** The analysis of an earlier commit says so. */
@@ -36,9 +34,8 @@ export async function markPassed(deps: Marking, job: PipelinePassedJob, context:
   const note = await deps.notes.findAnalysis({ mr, signal: context.signal });
   if (note?.sessionId !== sessionId) return;
   await holdNote(deps, mr, context, async (signal) => {
-    const { failures, pipelines } = await deps.failures.read(mr, null, signal);
-    const passed = pipelines.find(({ id }) => id === job.pipeline.id);
-    if (failures.length > 0 || passed?.status !== 'success') return;
+    const passed = await findPassed(deps, mr, signal);
+    if (!passed) return;
     const isMeant = (other: string) => other === sessionId;
     await deps.notes.markAnalysis({ mr, status: { kind: 'passed', pipeline: passed }, isMeant, signal });
   });

@@ -5,7 +5,9 @@ import { type JobContext, NotYet } from '../queue/queue.ts';
 import type { Lease, Records } from '../records/records.ts';
 
 /** A job while nobody else works on its session. */
-export interface HeldJob extends JobContext {
+export type HeldJob = JobContext & Held;
+
+export interface Held {
   lease: Lease;
   /** Grows with each holder of the session: whoever comes with a smaller one is late. */
   fence: number;
@@ -23,11 +25,11 @@ const NOTE_WAIT_MS = 20_000;
 const NOTE_POLL_MS = 200;
 
 /** Runs `work` while nobody else works on this session; its signal ends with the lock. A job that finds it taken comes back soon. */
-export async function holdSession<T>(
+export async function holdSession<Context extends Pick<JobContext, 'id' | 'signal'>, T>(
   locking: Locking,
   sessionId: string,
-  context: JobContext,
-  work: (held: HeldJob) => Promise<T>,
+  context: Context,
+  work: (held: Context & Held) => Promise<T>,
 ): Promise<T> {
   const name = `session-${sessionId}`;
   const lease = await locking.records.leases.acquire(name, { holder: context.id, ttlMs: TTL_MS });

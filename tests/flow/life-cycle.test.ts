@@ -148,7 +148,20 @@ test('an analysis that ends after a push nobody has told of is posted as outdate
   };
   failPipeline();
   expect((await noteOf(0)).body).toMatch(/^> ⏩ \*\*Outdated:\*\*/);
-  expect(ended()).toMatchObject([{ reason: `commit ${scene.sha()} was pushed meanwhile` }]);
+  await poll(ended).toMatchObject([{ reason: `commit ${scene.sha()} was pushed meanwhile` }]);
+}, 60_000);
+
+test('an analysis that ends after the same commit has passed says so', async () => {
+  await arrange();
+  const { gitlab } = scene;
+  const { jobId } = failPipeline();
+  let isRetried = false;
+  scene.model.script = () => {
+    if (!isRetried) gitlab.setJobStatus(gitlab.retryJob(jobId).id, 'success');
+    isRetried = true;
+    return { text: 'It is flaky.' };
+  };
+  expect((await noteOf(0)).body).toMatch(/^> ✅ \*\*Passed on retry:\*\*/);
 }, 60_000);
 
 test('an analysis that ends after its merge request was closed is not posted', async () => {

@@ -186,10 +186,10 @@ export function signed(
   return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** How often the service has looked what failed: once for each analysis. */
+/** How often the service has looked for its reaction: once for each analysis. */
 export function readsOf(gitlab: PretendGitlab, iid: number): number {
   return gitlab.requests.filter(
-    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}/pipelines$`).test(path),
+    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}/award_emoji$`).test(path),
   ).length;
 }
 
