@@ -25,7 +25,7 @@ export const queue = z
     debounceMaxMs: durationMs(0)
       .default(120_000)
       .describe('How long it waits at most while they keep coming'),
-    attempts: z.int().min(1).max(1000).default(8).describe('Tries of a job before it is set aside'),
+    attempts: z.int().min(1).max(1000).default(12).describe('Tries of a job before it is set aside'),
     backoffMs: durationMs(1).default(5000).describe('Pause after the first failed try; it doubles with each'),
     backoffMaxMs: durationMs(1).default(600_000).describe('Longest such pause'),
     lockMs: durationMs(1000).default(30_000).describe('How long a silent worker keeps its job'),
