@@ -1,3 +1,4 @@
+import { RetryableError } from '../errors.ts';
 import type { Notes } from '../publish/notes.ts';
 import type { CommitFailures, HeadPipeline } from '../sources/gitlab/commit-failures.ts';
 import type { MergeRequest, MergeRequests } from '../sources/gitlab/merge-requests.ts';
@@ -43,7 +44,8 @@ export async function postAnalysis(
   const now = await deps.mergeRequests.get(mr.projectId, mr.iid, signal);
   if (now.state !== 'opened') return `merge request !${mr.iid} is ${now.state} by now`;
   const isOutdated = now.sha !== mr.sha;
-  const passed = isOutdated ? null : await findPassed(deps, now, signal);
+  // Not to be known, it is not said; the note is worth more than that.
+  const passed = isOutdated ? null : await findPassed(deps, now, signal).catch(ignoreOutage);
   const newest = toSessionId({ ...now, mrIid: now.iid, workflow: deps.workflow.name });
   await deps.notes.ensureAnalysis({
     mr,
@@ -72,6 +74,11 @@ export async function findPassed(
   const isOver = pipelines.every(({ status }) => OVER.has(status));
   if (failures.length > 0 || !isOver) return null;
   return pipelines.find(({ status }) => status === 'success') ?? null;
+}
+
+function ignoreOutage(error: unknown): null {
+  if (error instanceof RetryableError) return null;
+  throw error;
 }
 
 const OVER = new Set(['success', 'skipped', 'manual', 'canceled']);
