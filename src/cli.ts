@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addJobsCommand } from './commands/jobs.ts';
+import { addReconcileCommand } from './commands/reconcile.ts';
 import type { EvidenceCommand } from './evidence/command.ts';
 import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
@@ -165,6 +167,10 @@ program
     });
     if (!isDone) process.exitCode = EXIT.failed;
   });
+
+const parts = { configOption, load, print };
+addJobsCommand(program, parts);
+addReconcileCommand(program, parts);
 
 const config = program.command('config').description('make, check or describe the configuration');
 

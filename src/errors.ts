@@ -5,10 +5,13 @@ export class RetryableError extends Error {
   override readonly name = 'RetryableError';
   /** How long the other side asked us to wait, if it did. */
   readonly retryAfterMs: number | undefined;
+  /** Who was away, in words for people who know nothing of our hosts. */
+  readonly who: string | undefined;
 
-  constructor(message: string, options: { cause?: unknown; retryAfterMs?: number } = {}) {
+  constructor(message: string, options: { cause?: unknown; retryAfterMs?: number; who?: string } = {}) {
     super(message, { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
+    this.who = options.who;
   }
 }
 

@@ -6,6 +6,8 @@ export interface UserMessage {
   content: string;
   /** The note it came from; so that a reply that is worked on again is not asked again. */
   noteId?: number;
+  /** What it tells has failed, by ids; so that a failure that is heard of again is not looked into again. */
+  failures?: string[];
   /** It sums up turns that were cut; nobody has asked it. */
   isSummary?: true;
   /** Of the turns that were cut. */

@@ -5,6 +5,7 @@ import { models } from './sections/models.ts';
 import { projects } from './sections/projects.ts';
 import { publish } from './sections/publish.ts';
 import { queue } from './sections/queue.ts';
+import { reconcile } from './sections/reconcile.ts';
 import { sandbox } from './sections/sandbox.ts';
 import { server } from './sections/server.ts';
 import { sources } from './sections/sources.ts';
@@ -23,6 +24,7 @@ export const configSchema = z
     models,
     publish,
     queue,
+    reconcile,
     store,
     sandbox,
     log,

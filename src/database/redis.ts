@@ -1,16 +1,14 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { PermanentError, RetryableError } from '../errors.ts';
 import type { DatabaseOptions, RedisConnectionOptions, RedisDatabase } from './database.ts';
+import { parseRedisUrl, type RedisAddress } from './redis-address.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export async function openRedis(url: string, options: DatabaseOptions): Promise<RedisDatabase> {
+  const address = parseRedisUrl(url);
   const connect = (extra: RedisConnectionOptions): Redis => {
-    const client = new Redis(url, {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-      ...extra,
-    });
+    const client = createClient(address, extra);
     client.on('error', options.onError);
     return client;
   };
@@ -19,7 +17,9 @@ export async function openRedis(url: string, options: DatabaseOptions): Promise<
     await client.connect();
   } catch (cause) {
     client.disconnect();
-    if (/WRONGPASS|NOAUTH|NOPERM/.test(String(cause)))
+    // A cluster tells only of its last node why.
+    const { lastNodeError } = cause as { lastNodeError?: Error };
+    if (/WRONGPASS|NOAUTH|NOPERM/.test(`${cause} ${lastNodeError}`))
       throw new PermanentError('Redis refuses our password or user; check HUMMINGBIRD_QUEUE_URL', { cause });
     throw new RetryableError(`Redis can not be reached: ${(cause as Error).message}`, { cause });
   }
@@ -31,4 +31,33 @@ export async function openRedis(url: string, options: DatabaseOptions): Promise<
     ping: async () => void (await client.ping()),
     close: async () => client.disconnect(),
   };
+}
+
+function createClient(address: RedisAddress, extra: RedisConnectionOptions): Redis {
+  const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 2_000);
+  const options = {
+    ...address.options,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy,
+    // After a failover the old master is a replica, and says so.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (2 as const) : false),
+  };
+  if (address.kind === 'cluster') {
+    const { enableOfflineQueue = true, lazyConnect = false, maxRetriesPerRequest = null } = extra;
+    const cluster = new Cluster(address.nodes, {
+      redisOptions: { ...options, maxRetriesPerRequest },
+      clusterRetryStrategy: retryStrategy,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+      // Certificates name hosts, not the addresses they have.
+      ...(options.tls && { dnsLookup: (host, done) => done(null, host) }),
+      enableOfflineQueue,
+      lazyConnect,
+    });
+    // It has the same commands, and all keys are in one slot.
+    return cluster as unknown as Redis;
+  }
+  if (address.kind === 'sentinel')
+    return new Redis({ ...options, ...address.sentinel, ...extra, sentinels: address.nodes });
+  const [node] = address.nodes;
+  return new Redis({ ...options, ...node, ...extra });
 }

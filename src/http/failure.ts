@@ -31,7 +31,7 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal, who:
   if (isForeign) {
     // Signed links to a file store expire; asking again gives a new one.
     const message = `${what} was redirected to a file store, which answered ${status}`;
-    return { error: new RetryableError(message), repeat: 'reads' };
+    return { error: new RetryableError(message, { who }), repeat: 'reads' };
   }
   const reason = toPermanentReason(status, who);
   if (reason !== undefined) {
@@ -40,7 +40,7 @@ export function fromRefusal(method: Method, what: string, refusal: Refusal, who:
   }
   const repeat = status === 429 ? 'always' : 'reads';
   const message = `${what} was answered ${status}${says}${outcome(method, repeat)}`;
-  const options = askedMs === undefined ? {} : { retryAfterMs: askedMs };
+  const options = askedMs === undefined ? { who } : { who, retryAfterMs: askedMs };
   return { error: new RetryableError(message, options), repeat, askedMs };
 }
 
@@ -60,14 +60,14 @@ export function fromBrokenConnection(method: Method, what: string, cause: unknow
   }
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
     const message = `${what} ended because the client was closed${outcome(method, 'reads')}`;
-    return { error: new RetryableError(message, { cause }), repeat: 'never' };
+    return { error: new RetryableError(message, { cause, who }), repeat: 'never' };
   }
   if (wasNeverSent(cause, code)) {
     const message = `${what} could not reach ${who} (${code})`;
-    return { error: new RetryableError(message, { cause }), repeat: 'always' };
+    return { error: new RetryableError(message, { cause, who }), repeat: 'always' };
   }
   const message = `${what} ${PROBLEMS[code] ?? 'got no whole answer'} (${code})${outcome(method, 'reads')}`;
-  return { error: new RetryableError(message, { cause }), repeat: 'reads' };
+  return { error: new RetryableError(message, { cause, who }), repeat: 'reads' };
 }
 
 function toPermanentReason(status: number, who: string): string | undefined {

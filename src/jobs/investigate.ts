@@ -5,7 +5,7 @@ import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
 import type { Ledger } from '../agent/ledger.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
+import type { AssistantMessage } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
@@ -15,6 +15,7 @@ import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Visibility } from '../sources/gitlab/audience.ts';
+import type { Failure } from '../sources/gitlab/commit-failures.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { createCanaries, createCanaryGuard, placeCanary } from './canary.ts';
@@ -27,6 +28,7 @@ import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
 import { createFileSaver } from './save-files.ts';
 import { toMeta, withRun } from './session-meta.ts';
+import { toEvent } from './tell-of-failures.ts';
 
 export interface Investigation {
   sessionId: string;
@@ -37,6 +39,8 @@ export interface Investigation {
   visibility: Visibility;
   /** What a person asks; null for the analysis itself. */
   question: { noteId: number; text: string } | null;
+  /** What has failed by now, for the analysis itself. */
+  failures: readonly Failure[];
   /** There was a session before, so there should be one now. */
   resumes: boolean;
   /** The same for every try at the same work. */
@@ -95,7 +99,10 @@ export async function investigate(
   const { store, log } = deps;
   const { sessionId, workflow, question, project, mr, runId } = investigation;
   const noteId = question?.noteId;
-  const asked = { ...investigation, event: toEvent(investigation) };
+  const asked = {
+    ...investigation,
+    event: toEvent(investigation, question ? null : investigation.failures),
+  };
   const { session, messages, isContinuation } = await openConversation(deps, asked);
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
@@ -206,11 +213,6 @@ function openModelFor(
 ): (ledger: Ledger) => Model {
   const isShort = question !== undefined && question.trim().length <= SHORT_QUESTION_CHARS;
   return isShort ? (openShortReplyModel ?? openModel) : openModel;
-}
-
-function toEvent({ project, mr, sessionId }: Investigation): UserMessage {
-  const event = { project: project.path, iid: mr.iid, sha: mr.sha, session_id: sessionId };
-  return { role: 'user', content: JSON.stringify(event) };
 }
 
 function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {

@@ -4,12 +4,16 @@ import { isQuestion } from '../agent/history.ts';
 import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
 import { repairHistory } from '../agent/repair-history.ts';
 import { type Session, SessionCorruptError, type SessionStore } from '../session/session-store.ts';
+import type { Failure } from '../sources/gitlab/commit-failures.ts';
 import { addNotice, SESSION_LOST } from './notices.ts';
 import { isBoundTo, type SessionSubject } from './session-meta.ts';
+import { toFurtherFailures } from './tell-of-failures.ts';
 
 export interface Asked extends SessionSubject {
   /** What every session begins with. */
   event: UserMessage;
+  /** What an analysis is about; a question is about whatever was said. */
+  failures: readonly Failure[];
   /** What a person asks; null for the analysis itself. */
   question: { noteId: number; text: string } | null;
   /** There was a session before, so there should be one now. */
@@ -27,10 +31,11 @@ export async function openConversation(
   deps: { store: SessionStore; log: Logger },
   asked: Asked,
 ): Promise<Conversation> {
-  const { sessionId, event, question, resumes } = asked;
+  const { sessionId, event, failures, question, resumes } = asked;
   const { session, isCorrupt } = await loadSession(deps, asked);
   const messages = session ? repair(session, event, deps.log.child({ session: sessionId })) : [event];
-  ask(messages, question ? { role: 'user', content: question.text, noteId: question.noteId } : event);
+  if (question) ask(messages, { role: 'user', content: question.text, noteId: question.noteId });
+  else askOfFailures(messages, event, failures);
   if (isCorrupt || (resumes && !session)) addNotice(messages, SESSION_LOST, question?.noteId);
   return { session, messages, isContinuation: question !== null && isAnswered(messages, question.noteId) };
 }
@@ -42,6 +47,15 @@ export function findAnswer(messages: Message[], noteId: number | undefined): Ass
   const following = messages.findIndex((message, index) => index > asked && isQuestion(message));
   const last = messages[(following === -1 ? messages.length : following) - 1];
   return last?.role === 'assistant' && last.toolCalls.length === 0 ? last : null;
+}
+
+/** What has failed, as far as an answer takes it into account: an answer is to all that was told before it. */
+export function findCovered(messages: Message[]): Set<string> {
+  const events = [...messages.entries()].filter(([, message]) => isEvent(message));
+  const answered = events.findLastIndex(
+    (_, at) => findAnswer(messages.slice(0, events[at + 1]?.[0]), undefined) !== null,
+  );
+  return new Set(events.slice(0, answered + 1).flatMap(([, message]) => failuresOf(message)));
 }
 
 /** A session that can not be read, or is not for whom it would be opened now, is as good as none, but it is not hidden. */
@@ -79,6 +93,23 @@ function ask(messages: Message[], question: UserMessage): void {
   const lastAsked = messages.findLast(isQuestion);
   const isOpen = lastAsked?.noteId === question.noteId || findAnswer(messages, question.noteId) !== null;
   if (!isOpen) messages.push(question);
+}
+
+/** What fails on the same commit later is told in the same conversation, and all of it is answered anew. */
+function askOfFailures(messages: Message[], event: UserMessage, failures: readonly Failure[]): void {
+  const known = new Set(messages.filter(isEvent).flatMap(failuresOf));
+  const fresh = failures.filter(({ id }) => !known.has(id));
+  const isOpen = messages.findLast(isQuestion)?.noteId === undefined;
+  if (!isOpen && findAnswer(messages, undefined) === null) messages.push(event);
+  else if (fresh.length > 0) messages.push(toFurtherFailures(fresh));
+}
+
+function isEvent(message: Message): boolean {
+  return isQuestion(message) && message.noteId === undefined;
+}
+
+function failuresOf(message: Message): string[] {
+  return (message.role === 'user' && message.failures) || [];
 }
 
 /** Before this note: what was said since, in an earlier try, is no history. */

@@ -1,68 +1,52 @@
 // The story of a job, on one screen: from the queue to the note.
-import type { AgentEvent } from '../agent/events.ts';
-import { ModelError } from '../agent/model.ts';
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
-import { RetryableError } from '../errors.ts';
 import { mentions } from '../mentions.ts';
-import type { AgentAccount } from '../publish/agent-account.ts';
-import type { Notes } from '../publish/notes.ts';
 import type { Reactions } from '../publish/reactions.ts';
-import type { AnalyzeJob, FeedbackJob, ProjectRef, ReplyJob } from '../queue/job.ts';
-import type { JobContext, JobHandler, JobQueue } from '../queue/queue.ts';
-import type { Records } from '../records/records.ts';
-import type { Audience, Visibility } from '../sources/gitlab/audience.ts';
-import type { MergeRequest, MergeRequests } from '../sources/gitlab/merge-requests.ts';
-import {
-  type Findings,
-  type Investigation,
-  type InvestigationDependencies,
-  investigate,
-  type WorkflowText,
-} from './investigate.ts';
-import { type OnMergeRequest, type RunEnding, recordRun } from './record-run.ts';
+import type { AnalyzeJob, FeedbackJob, ReplyJob } from '../queue/job.ts';
+import type { JobContext, JobHandler } from '../queue/queue.ts';
+import { findMergeRequest } from './find-merge-request.ts';
+import { keepOrder } from './keep-order.ts';
+import { type Marking, markOutdated, markPassed } from './mark-note.ts';
+import { publishAnalysis } from './publish-analysis.ts';
+import { type PlaceDependencies, readPlace } from './read-place.ts';
+import { type RunEnding, type RunRecord, recordRun } from './record-run.ts';
+import { reportFailure } from './report-failure.ts';
+import { type AgentDependencies, runAgent } from './run-agent.ts';
 import { toSessionId } from './session-id.ts';
 import { holdSession } from './session-lock.ts';
 import { isSmallTalk } from './small-talk.ts';
-import { stopOutdatedRuns } from './stop-outdated-runs.ts';
+import { stopByRequest } from './stop-by-request.ts';
+import { type Stopping, stopOutdatedRuns } from './stop-runs.ts';
 
-export interface JobDependencies extends InvestigationDependencies {
-  mergeRequests: MergeRequests;
-  audience: Audience;
-  /** Whether the configuration lets the agent work for this project. */
-  isAllowed: (project: ProjectRef) => boolean;
-  /** Quote logs where more people see the merge request than they. */
-  quotesMembersOnlyLogs: boolean;
+export interface JobDependencies extends AgentDependencies, Marking, PlaceDependencies, Stopping {
+  records: Stopping['records'];
+  log: Stopping['log'];
+  workflow: AgentDependencies['workflow'];
   reactions: Reactions;
-  notes: Notes;
-  agent: AgentAccount;
-  records: Records;
-  queue: JobQueue;
-  workflow: WorkflowText;
   /** Mark threads as resolved that the agent has answered in. */
   resolveThreads: boolean;
-  /** Sees what the agent does while it does it. */
-  watch: (live: LiveEvent) => void;
 }
 
-export interface LiveEvent {
-  jobId: string;
-  sessionId: string;
-  event: AgentEvent;
-}
-
-export function createRunJob(deps: JobDependencies): JobHandler {
+export function createRunJob(all: JobDependencies): JobHandler {
   return async (context) => {
     const { job } = context;
-    const log = deps.log.child({ job: context.id, kind: job.kind, project: job.project.path, mr: job.mrIid });
+    const log = all.log.child({ job: context.id, kind: job.kind, project: job.project.path, mr: job.mrIid });
+    const deps = { ...all, log };
+    const recording = { ...deps, onFailed: reportFailure.bind(null, deps, job) };
     switch (job.kind) {
       case 'feedback':
         return saveFeedback(deps, job);
+      case 'stop':
+        return stopByRequest(deps, job, context);
       case 'mr-changed':
-        return stopOutdatedRuns(deps, job, log);
+        await stopOutdatedRuns(deps, job);
+        return job.change === 'pushed' ? markOutdated(deps, job, context) : undefined;
+      case 'pipeline-passed':
+        return markPassed(deps, job, context);
       case 'analyze':
-        return recordRun(deps, context, log, (begun) => analyze({ ...deps, log }, context, job, begun));
+        return recordRun(recording, context, log, (record) => analyze(deps, context, job, record));
       case 'reply':
-        return recordRun(deps, context, log, (begun) => answer({ ...deps, log }, context, job, begun));
+        return recordRun(recording, context, log, (record) => answer(deps, context, job, record));
     }
   };
 }
@@ -71,31 +55,32 @@ async function analyze(
   deps: JobDependencies,
   context: JobContext,
   job: AnalyzeJob,
-  onMergeRequest: OnMergeRequest,
+  record: RunRecord,
 ): Promise<RunEnding> {
-  const { signal } = context;
-  const mr = await findMergeRequest(deps, job, signal);
+  const mr = await findMergeRequest(deps, job, context.signal);
   if (!mr) return nothingToDo(`no open merge request has commit ${job.sha}`);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
-  const place = await readPlace(deps, mr, signal);
+  const place = await readPlace(deps, mr, context.signal);
   if ('refusal' in place) return nothingToDo(place.refusal);
-  const sessionId = toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
-  await onMergeRequest(mr, sessionId);
+  const sessionId = toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
+  await record.about(mr, sessionId);
 
   return holdSession(deps, sessionId, context, async (held) => {
+    record.hold(held.lease);
     const { signal } = held;
+    // An older commit's pipeline tells nothing of the newest one.
+    const heardOf = job.isMergeResult || job.sha === mr.sha ? job.pipeline : null;
+    const { failures } = await deps.failures.read(mr, heardOf, signal);
+    if (failures.length === 0) return nothingToDo(`nothing of commit ${mr.sha} fails any more`);
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
-    const findings = await runAgent(deps, held, {
-      ...place,
-      sessionId,
-      mr,
-      question: null,
-      resumes: false,
-    });
+    const subject = { ...place, sessionId, mr, question: null, failures, resumes: false };
+    const { note: body, text, ending, reason, usage } = await runAgent(deps, held, subject);
     // An earlier analysis says more than an ending without a word.
-    const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
-    await deps.notes.ensureAnalysis({ mr, sessionId, body: findings.note, onlyIfNone, signal });
-    return { ending: findings.ending, reason: findings.reason, usage: findings.usage };
+    const onlyIfNone = text === NO_FINAL_RESPONSE;
+    const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
+    const ended = { ending, reason: notCurrent ?? reason, usage };
+    await record.end(ended);
+    return ended;
   });
 }
 
@@ -103,7 +88,7 @@ async function answer(
   deps: JobDependencies,
   context: JobContext,
   job: ReplyJob,
-  onMergeRequest: OnMergeRequest,
+  record: RunRecord,
 ): Promise<RunEnding> {
   const { signal } = context;
   const agent = await deps.agent.get();
@@ -137,10 +122,12 @@ async function answer(
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'thumbsup', signal);
     return { ending: 'small-talk', reason: 'the reply asks for nothing' };
   }
-  const sessionId = thread?.sessionId ?? toSessionId({ ...toSubject(mr), workflow: deps.workflow.name });
-  await onMergeRequest(mr, sessionId);
+  const sessionId = thread?.sessionId ?? toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
+  await record.about(mr, sessionId);
+  await keepOrder(deps, job, { mr, discussionId, signal });
 
   return holdSession(deps, sessionId, context, async (held) => {
+    record.hold(held.lease);
     const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
     const findings = await runAgent(deps, held, {
@@ -148,75 +135,23 @@ async function answer(
       sessionId,
       mr,
       question: { noteId, text: question.body },
+      failures: [],
       resumes: thread !== null,
     });
     const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
     // Nobody but who asked is told by the text itself.
     const allowMentions = [question.authorUsername];
     await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
-    return { ending: findings.ending, reason: findings.reason, usage: findings.usage };
+    const ended = { ending: findings.ending, reason: findings.reason, usage: findings.usage };
+    await record.end(ended);
+    return ended;
   });
-}
-
-/** The agent's findings, or the reason why this job has to be taken up again later. */
-async function runAgent(
-  deps: JobDependencies,
-  context: JobContext,
-  subject: Omit<Investigation, 'runId' | 'workflow'>,
-): Promise<Findings> {
-  const { signal, isLastAttempt } = context;
-  const investigation = { ...subject, runId: context.id, workflow: deps.workflow };
-  const findings = await investigate(deps, investigation, {
-    signal,
-    onEvent: (event) => deps.watch({ jobId: context.id, sessionId: subject.sessionId, event }),
-  });
-  signal.throwIfAborted();
-  const { error } = findings;
-  if (error === undefined) return findings;
-  deps.log.error({ err: error, ending: findings.ending }, 'the agent broke off');
-  // Until the last try, the session is continued in silence instead of telling people half of it.
-  if (error instanceof ModelError && error.kind === 'retry' && !isLastAttempt)
-    throw new RetryableError(`the model is away: ${error.message}`, {
-      cause: error,
-      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
-    });
-  if (!(error instanceof ModelError) && !isLastAttempt) throw error;
-  return findings;
-}
-
-/** Where the work is done and who looks on, by GitLab's own word: an event says what its sender likes. */
-async function readPlace(
-  { audience, isAllowed, quotesMembersOnlyLogs }: JobDependencies,
-  { projectId }: MergeRequest,
-  signal: AbortSignal,
-): Promise<{ project: ProjectRef; visibility: Visibility } | { refusal: string }> {
-  const { path, visibility, logsAreForMembers } = await audience.ofProject(projectId, signal);
-  const project = { id: projectId, path };
-  if (!isAllowed(project)) return { refusal: `project ${path} is not among those of the configuration` };
-  if (logsAreForMembers && !quotesMembersOnlyLogs)
-    return { refusal: 'the logs are for members only, and a note would show them to others' };
-  return { project, visibility };
-}
-
-async function findMergeRequest(
-  deps: JobDependencies,
-  job: AnalyzeJob,
-  signal: AbortSignal,
-): Promise<MergeRequest | null> {
-  if (job.mrIid !== null) return deps.mergeRequests.get(job.project.id, job.mrIid, signal);
-  const found = await deps.mergeRequests.findBySha(job.project.id, job.sha, signal);
-  // The one whose newest commit this is; an older commit's failure is of interest only without one.
-  return found.find((mr) => mr.sha === job.sha) ?? found[0] ?? null;
 }
 
 async function saveFeedback({ records, agent }: JobDependencies, job: FeedbackJob): Promise<void> {
   if (job.noteAuthorId !== (await agent.get()).id) return;
   const { noteId, awardId, userId, value, given } = job;
   await records.feedback.save({ projectId: job.project.id, noteId, awardId, userId, value, given });
-}
-
-function toSubject(mr: MergeRequest): { projectId: number; mrIid: number; sha: string } {
-  return { projectId: mr.projectId, mrIid: mr.iid, sha: mr.sha };
 }
 
 function nothingToDo(reason: string): RunEnding {

@@ -8,15 +8,15 @@ export interface Found {
   body: string;
 }
 
-export interface OneNote {
+export interface OneNote<Note extends Found> {
   body: string;
   /** All notes that stand for this one. A failure is thrown, for it is not "there is none". */
-  find(): Promise<Found[]>;
+  find(): Promise<Note[]>;
   post(): Promise<unknown>;
   edit(noteId: number): Promise<unknown>;
   remove(noteId: number): Promise<unknown>;
-  /** Leave one that is there as it is, whatever it says. */
-  onlyIfNone?: boolean;
+  /** Whether what is there may be replaced; left out, it may. */
+  mayReplace?(there: Note): boolean;
 }
 
 export interface Ensured {
@@ -25,17 +25,20 @@ export interface Ensured {
   outcome: 'created' | 'edited' | 'unchanged';
 }
 
-/** Afterwards the note is there, once, with this body. */
-export async function ensureOne(one: OneNote): Promise<Ensured> {
+/** Afterwards the note is there, once, with this body or one that may not be replaced. */
+export async function ensureOne<Note extends Found>(one: OneNote<Note>): Promise<Ensured> {
   const before = await one.find();
   const isNew = before.length === 0;
   if (isNew) await settle(one.post, async () => (await one.find()).length > 0);
   const [kept, ...doubles] = oldestFirst(isNew ? await one.find() : before);
-  if (!kept) throw new RetryableError('GitLab took the note but does not list it yet; look again later');
+  if (!kept)
+    throw new RetryableError('GitLab took the note but does not list it yet; look again later', {
+      who: 'GitLab',
+    });
 
   for (const { noteId } of doubles) await removeIfThere(one, noteId);
   const { noteId, discussionId } = kept;
-  if (kept.body === one.body || (one.onlyIfNone && !isNew))
+  if (kept.body === one.body || (!isNew && one.mayReplace?.(kept) === false))
     return { noteId, discussionId, outcome: isNew ? 'created' : 'unchanged' };
   await settle(
     () => one.edit(noteId),
@@ -53,11 +56,11 @@ export async function settle(write: () => Promise<unknown>, isDone: () => Promis
   }
 }
 
-function oldestFirst(notes: Found[]): Found[] {
+function oldestFirst<Note extends Found>(notes: Note[]): Note[] {
   return notes.toSorted((a, b) => a.noteId - b.noteId);
 }
 
-async function removeIfThere(one: OneNote, noteId: number): Promise<void> {
+async function removeIfThere<Note extends Found>(one: OneNote<Note>, noteId: number): Promise<void> {
   const isGone = async () => !(await one.find()).some((note) => note.noteId === noteId);
   try {
     await settle(() => one.remove(noteId), isGone);

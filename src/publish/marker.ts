@@ -43,6 +43,12 @@ export function createMarkers(keys: readonly Buffer[]): Markers {
   };
 }
 
+/** The text that a marker ends. */
+export function withoutMarker(body: string): string {
+  const start = body.lastIndexOf('<!--');
+  return (start === -1 ? body : body.slice(0, start)).trimEnd();
+}
+
 const SESSION_ID = /^[\w.-]{1,200}$/;
 const FORM =
   /^<!-- hummingbird:1 kind=(analysis|reply) session=([\w.-]{1,200})(?: reply-to=([1-9]\d{0,14}))? sig=([\w-]{22}) -->$/;

@@ -2,22 +2,33 @@ import { NotFoundError, PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { AgentAccount } from './agent-account.ts';
 import { type Ensured, ensureOne, settle } from './ensure-one.ts';
-import type { Marker, Markers } from './marker.ts';
+import { type Marker, type Markers, withoutMarker } from './marker.ts';
+import { type NoteStatus, withStatus } from './note-status.ts';
 import { makeNoteSafe } from './safe-note.ts';
 import { type MrRef, onlyMarked, readThread, readThreads, type ThreadNote } from './threads.ts';
 
 /** What the agent writes under a merge request. Every text is made safe before it is posted. */
 export interface Notes {
-  /** Afterwards the merge request has one analysis by the agent: this one. */
+  /** Afterwards the merge request has one analysis by the agent: this one, or one that it may not replace. */
   ensureAnalysis(
-    analysis: NewText & { /** Leave one that is there as it is. */ onlyIfNone?: boolean },
+    analysis: NewText & {
+      status?: NoteStatus | undefined;
+      /** Whether one that is there may be replaced; by its session. */
+      mayReplace?: (sessionId: string) => boolean;
+    },
   ): Promise<Ensured>;
+  /** Says on top of the analysis what became of it, if there is one and `isMeant` says so of its session. */
+  markAnalysis(mark: AnalysisMark): Promise<{ noteId: number } | null>;
+  /** The agent's analysis, if there is one. */
+  findAnalysis(of: { mr: MrRef; signal: AbortSignal }): Promise<{ noteId: number; sessionId: string } | null>;
   /** Afterwards the thread has one answer by the agent to the note `replyTo`: this one. */
   ensureReply(
     reply: NewText & { discussionId: string; replyTo: number; resolve?: boolean },
   ): Promise<Ensured>;
   /** The session that wrote last in this thread; `null` if the agent did not write there. */
   findSession(thread: ThreadRef): Promise<{ sessionId: string; noteId: number } | null>;
+  /** What people wrote in the agent's threads, or in one of them, that it has not answered; oldest first. */
+  listUnanswered(of: { mr: MrRef; discussionId?: string; signal: AbortSignal }): Promise<UnansweredNote[]>;
   /** A person's note; `null` if it is not in this thread, or not any more. */
   readReply(note: ThreadRef & { noteId: number }): Promise<Reply | null>;
 }
@@ -28,6 +39,13 @@ export interface NewText {
   body: string;
   /** Usernames that the text may notify. */
   allowMentions?: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface AnalysisMark {
+  mr: MrRef;
+  status: NoteStatus;
+  isMeant: (sessionId: string) => boolean;
   signal: AbortSignal;
 }
 
@@ -44,6 +62,15 @@ export interface Reply {
   createdAt: string;
 }
 
+export interface UnansweredNote {
+  noteId: number;
+  discussionId: string;
+  authorId: number;
+  authorUsername: string;
+  createdAt: string;
+  body: string;
+}
+
 export interface NotesParts {
   client: GitlabClient;
   agent: AgentAccount;
@@ -58,33 +85,54 @@ export function createNotes({ client, agent, markers, linkHosts, maxBytes }: Not
   const onlyOurs = (notes: ThreadNote[], { mr, signal }: { mr: MrRef; signal: AbortSignal }) =>
     onlyMarked(notes, mr, { agent, markers, signal });
 
-  const toBody = ({ mr, body, allowMentions = [] }: NewText, marker: Marker): string => {
+  const sign = (text: string, mr: MrRef, marker: Marker): string =>
+    `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
+
+  const toText = ({ body, allowMentions = [] }: NewText, status?: NoteStatus): string => {
     const text = makeNoteSafe(body, { allowMentions, linkHosts, maxBytes });
+    if (status) return withStatus(text, status);
     if (text === '') throw new PermanentError('There is no text to post');
-    return `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
+    return text;
   };
+
+  /** Whatever their session: a later run takes over the note of an earlier one. */
+  const findAnalyses = async (bound: GitlabClient, of: { mr: MrRef; signal: AbortSignal }) =>
+    (await onlyOurs(await readThreads(bound, of.mr), of)).filter(({ marker }) => marker.kind === 'analysis');
 
   return {
     async ensureAnalysis(analysis) {
-      const { mr, sessionId, onlyIfNone = false, signal } = analysis;
+      const { mr, sessionId, status, mayReplace = () => true, signal } = analysis;
       const bound = client.withSignal(signal);
-      const body = toBody(analysis, { kind: 'analysis', sessionId });
+      const body = sign(toText(analysis, status), mr, { kind: 'analysis', sessionId });
       return ensureOne({
         ...writesOf(bound, mr, body),
-        // Whatever its session: a later run takes over the note of an earlier one.
-        find: async () =>
-          (await onlyOurs(await readThreads(bound, mr), analysis)).filter(
-            ({ marker }) => marker.kind === 'analysis',
-          ),
+        find: () => findAnalyses(bound, analysis),
         post: () => bound.api.MergeRequestNotes.create(mr.projectId, mr.iid, body),
-        onlyIfNone,
+        mayReplace: ({ marker }) => mayReplace(marker.sessionId),
       });
+    },
+
+    async markAnalysis({ mr, status, isMeant, signal }) {
+      const bound = client.withSignal(signal);
+      const [note] = (await findAnalyses(bound, { mr, signal })).toSorted((a, b) => a.noteId - b.noteId);
+      if (!note || !isMeant(note.marker.sessionId)) return null;
+      const body = sign(withStatus(withoutMarker(note.body), status), mr, note.marker);
+      const find = () => findAnalyses(bound, { mr, signal });
+      await ensureOne({ ...writesOf(bound, mr, body), find, post: async () => undefined });
+      return { noteId: note.noteId };
+    },
+
+    async findAnalysis(of) {
+      const [note] = (await findAnalyses(client.withSignal(of.signal), of)).toSorted(
+        (a, b) => a.noteId - b.noteId,
+      );
+      return note ? { noteId: note.noteId, sessionId: note.marker.sessionId } : null;
     },
 
     async ensureReply(reply) {
       const { mr, discussionId, sessionId, replyTo, resolve = false, signal } = reply;
       const bound = client.withSignal(signal);
-      const body = toBody(reply, { kind: 'reply', sessionId, replyTo });
+      const body = sign(toText(reply), mr, { kind: 'reply', sessionId, replyTo });
       const ensured = await ensureOne({
         ...writesOf(bound, mr, body),
         find: async () =>
@@ -101,6 +149,20 @@ export function createNotes({ client, agent, markers, linkHosts, maxBytes }: Not
       const thread = await readIfThere(client.withSignal(signal), mr, discussionId);
       const [last] = (await onlyOurs(thread, { mr, signal })).toSorted(lastWrittenFirst);
       return last ? { sessionId: last.marker.sessionId, noteId: last.noteId } : null;
+    },
+
+    async listUnanswered({ mr, discussionId, signal }) {
+      const bound = client.withSignal(signal);
+      const notes = discussionId ? await readIfThere(bound, mr, discussionId) : await readThreads(bound, mr);
+      const { id: agentId } = await agent.get(signal);
+      const ours = await onlyOurs(notes, { mr, signal });
+      const firstOf = new Map(ours.toReversed().map((note) => [note.discussionId, note.noteId]));
+      const answered = new Set(ours.map(({ marker }) => (marker.kind === 'reply' ? marker.replyTo : null)));
+      return notes
+        .filter((note) => note.authorId !== agentId && !note.isSystem && !note.isInternal)
+        .filter((note) => note.noteId > (firstOf.get(note.discussionId) ?? Number.POSITIVE_INFINITY))
+        .filter((note) => !answered.has(note.noteId))
+        .toSorted((a, b) => a.noteId - b.noteId);
     },
 
     async readReply({ mr, discussionId, noteId, signal }) {

@@ -12,6 +12,8 @@ export interface ReactionTarget {
 export interface Reactions {
   /** Afterwards the agent's reaction of this name is there, once. */
   ensure(target: ReactionTarget, name: string, signal: AbortSignal): Promise<void>;
+  /** Afterwards it is not. */
+  remove(target: ReactionTarget, name: string, signal: AbortSignal): Promise<void>;
 }
 
 const PAGES = { perPage: 100, maxPages: 10 };
@@ -31,6 +33,19 @@ export function createReactions(client: GitlabClient, agent: AgentAccount): Reac
         if (!(error instanceof NotFoundError) || !(await isThere())) throw error;
       }
     },
+
+    async remove(target, name, signal) {
+      const bound = client.withSignal(signal);
+      const { id } = await agent.get();
+      const given = (await list(bound, target)).find((one) => one.name === name && one.user.id === id);
+      if (!given) return;
+      try {
+        await revoke(bound, target, given.id);
+      } catch (error) {
+        // Somebody else was faster.
+        if (!(error instanceof NotFoundError)) throw error;
+      }
+    },
   };
 }
 
@@ -44,4 +59,10 @@ function award({ api }: GitlabClient, { projectId, mrIid, noteId }: ReactionTarg
   return noteId === undefined
     ? api.MergeRequestAwardEmojis.award(projectId, mrIid, name)
     : api.MergeRequestNoteAwardEmojis.award(projectId, mrIid, noteId, name);
+}
+
+function revoke({ api }: GitlabClient, { projectId, mrIid, noteId }: ReactionTarget, awardId: number) {
+  return noteId === undefined
+    ? api.MergeRequestAwardEmojis.remove(projectId, mrIid, awardId)
+    : api.MergeRequestNoteAwardEmojis.remove(projectId, mrIid, noteId, awardId);
 }

@@ -19,6 +19,8 @@ export interface ThreadNote {
   updatedAt: string;
   /** Written by GitLab itself, such as "closed". */
   isSystem: boolean;
+  /** Not for everyone who sees the merge request. */
+  isInternal: boolean;
   /** `null`: there is nothing to resolve. */
   isResolved: boolean | null;
 }
@@ -76,6 +78,8 @@ interface WireNote {
   created_at: string;
   updated_at: string;
   system: boolean;
+  internal?: unknown;
+  confidential?: unknown;
   resolvable: boolean;
   /** Missing in notes that can not be resolved. */
   resolved?: unknown;
@@ -91,6 +95,7 @@ function toNotes({ id: discussionId, notes = [] }: Discussion): ThreadNote[] {
     createdAt: note.created_at,
     updatedAt: note.updated_at,
     isSystem: note.system,
+    isInternal: note.internal === true || note.confidential === true,
     isResolved: note.resolvable ? note.resolved === true : null,
   }));
 }

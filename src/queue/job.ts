@@ -4,7 +4,7 @@ export interface ProjectRef {
   path: string;
 }
 
-export type Job = AnalyzeJob | ReplyJob | FeedbackJob | MergeRequestChangedJob;
+export type Job = AnalyzeJob | ReplyJob | StopJob | FeedbackJob | MergeRequestChangedJob | PipelinePassedJob;
 
 /** A pipeline of the commit failed. */
 export interface AnalyzeJob {
@@ -31,6 +31,11 @@ export interface ReplyJob {
   mentioned: boolean;
 }
 
+/** A person wants what runs for the merge request to stop. */
+export interface StopJob extends Omit<ReplyJob, 'kind'> {
+  kind: 'stop';
+}
+
 /** A person judged a note of the agent. */
 export interface FeedbackJob {
   kind: 'feedback';
@@ -51,6 +56,11 @@ export interface MergeRequestChangedJob {
   mrIid: number;
   change: 'pushed' | 'closed' | 'merged';
   sha: string;
+}
+
+/** A pipeline of the commit succeeded, perhaps after a retry. */
+export interface PipelinePassedJob extends Omit<AnalyzeJob, 'kind'> {
+  kind: 'pipeline-passed';
 }
 
 /** Analyses take minutes; signals take milliseconds and must not wait behind them. */

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { Channel, Leases } from '../records/records.ts';
 import { type BullQueue, createBullQueue, prepareBackend } from './backend.ts';
 import { type Job, LANES, type Lane, laneOf, mergeKeyOf, priorityOf } from './job.ts';
-import { type JobQueue, type QueueOptions, STOP_TOPIC, type StopMessage } from './queue.ts';
+import { type JobQueue, type ListedJob, type QueueOptions, STOP_TOPIC, type StopMessage } from './queue.ts';
 import { startWorker } from './worker.ts';
 
 const KEEP_FAILED_SECONDS = 30 * 24 * 3_600;
@@ -51,10 +51,40 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
         if (state === 'completed' || state === 'failed') return 'not-found';
         if (state !== 'active' && (await queue.remove(id)) === 1) return 'removed';
         await found.updateData({ ...found.data, cancelled: reason });
-        await deps.channel.publish(STOP_TOPIC, { id, reason } satisfies StopMessage);
+        // Unheard, it is found with the job, a moment later.
+        await deps.channel.publish(STOP_TOPIC, { id, reason } satisfies StopMessage).catch(deps.onError);
         return 'stopping';
       }
       return 'not-found';
+    },
+
+    async stateOf(kind, eventKey) {
+      const id = `${kind}-${toHash(eventKey)}`;
+      for (const queue of queues) {
+        const state = await queue.getJobState(id);
+        if (state !== 'unknown') return state === 'completed' || state === 'failed' ? 'done' : 'pending';
+      }
+      return 'unknown';
+    },
+
+    async list(limit) {
+      const found = await Promise.all(queues.map((queue) => listJobs(queue, limit)));
+      return found
+        .flat()
+        .toSorted((a, b) => b.addedAt - a.addedAt)
+        .slice(0, limit);
+    },
+
+    async retry(id) {
+      for (const queue of queues) {
+        const found = await queue.getJob(id);
+        if (!found || !(await found.isFailed())) continue;
+        const { cancelled: _, ...data } = found.data;
+        await found.updateData(data);
+        await found.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+        return true;
+      }
+      return false;
     },
 
     async counts() {
@@ -86,7 +116,34 @@ function queueOf(lanes: Map<Lane, BullQueue>, job: Job): BullQueue {
 /** Merged jobs are told apart by their merge key, and BullMQ must not meet an old one under a new one's id. */
 function toJobId(job: Job, eventKey: string): string {
   if (mergeKeyOf(job) !== null) return `${job.kind}-${randomUUID()}`;
-  return `${job.kind}-${createHash('sha256').update(eventKey).digest('hex').slice(0, 32)}`;
+  return `${job.kind}-${toHash(eventKey)}`;
+}
+
+function toHash(eventKey: string): string {
+  return createHash('sha256').update(eventKey).digest('hex').slice(0, 32);
+}
+
+const STATES = {
+  waiting: ['waiting', 'prioritized'],
+  active: ['active'],
+  delayed: ['delayed'],
+  failed: ['failed'],
+} as const;
+
+async function listJobs(queue: BullQueue, limit: number): Promise<ListedJob[]> {
+  const listed = Object.entries(STATES).map(async ([state, names]) => {
+    const jobs = await queue.getJobs([...names], 0, limit - 1);
+    // One that is taken away while it is listed leaves a gap.
+    return jobs.filter(Boolean).map((one) => ({
+      id: one.id ?? '',
+      job: one.data.job,
+      state: state as ListedJob['state'],
+      attempts: one.attemptsMade,
+      addedAt: one.timestamp,
+      reason: one.failedReason || null,
+    }));
+  });
+  return (await Promise.all(listed)).flat();
 }
 
 /** Answers the id of the job that will do the work: `id`, or that of an earlier one it was merged into. */

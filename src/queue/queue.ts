@@ -11,9 +11,25 @@ export interface JobQueue {
   cancel(id: string, reason: string): Promise<'removed' | 'stopping' | 'not-found'>;
   /** The job of this merge key that has not begun yet. */
   waiting(mergeKey: string): Promise<{ id: string; job: Job } | null>;
+  /** Whether the job of this event, one without a merge key, is yet to be done. */
+  stateOf(kind: Job['kind'], eventKey: string): Promise<'pending' | 'done' | 'unknown'>;
   counts(): Promise<QueueCounts>;
+  /** Those that are not done, failed ones among them; newest first. */
+  list(limit: number): Promise<ListedJob[]>;
+  /** Tries a failed job anew, with all its tries; false when there is no failed job of this id. */
+  retry(id: string): Promise<boolean>;
   work(handler: JobHandler, options: WorkOptions): Promise<JobWorker>;
   close(): Promise<void>;
+}
+
+export interface ListedJob {
+  id: string;
+  job: Job;
+  state: 'waiting' | 'active' | 'delayed' | 'failed';
+  attempts: number;
+  addedAt: number;
+  /** Why the last try failed. */
+  reason: string | null;
 }
 
 export interface QueueCounts {

@@ -21,10 +21,13 @@ import {
 const PARK_MS = 500;
 const SIGNALS_CONCURRENCY = 10;
 const CLOSE_MS = 3_000;
+/** How often running jobs look whether they are still wanted. */
+const WATCH_MS = 1_000;
 /** How long a job may take to stop when it is told to. */
 const ABORT_MS = 10_000;
 
 interface Running {
+  worker: BullWorker;
   controller: AbortController;
   done: Promise<unknown>;
 }
@@ -42,6 +45,17 @@ export async function startWorker(
     const { id, reason } = message as StopMessage;
     running.get(id)?.controller.abort(new StopRequest('cancelled', reason));
   });
+
+  // The message may be lost, as while the channel reconnects; what is stored with the job is not.
+  const watching = setInterval(() => {
+    for (const [id, { worker, controller }] of running) {
+      if (controller.signal.aborted) continue;
+      readCancellation(worker, id).then(
+        (reason) => reason && controller.abort(new StopRequest('cancelled', reason)),
+        work.onError,
+      );
+    }
+  }, WATCH_MS);
 
   const workers = LANES.map((lane) => {
     const created = createBullWorker(
@@ -65,6 +79,7 @@ export async function startWorker(
   for (const { worker } of workers) worker.run().catch(work.onError);
 
   async function closeAll(): Promise<void> {
+    clearInterval(watching);
     await unsubscribe();
     await Promise.all(
       workers.map(({ worker }) =>
@@ -81,7 +96,7 @@ export async function startWorker(
     // BullMQ may still fetch one job after it was paused.
     if (stopping) controller.abort(shutdown);
     const done = runJob({ deps, options, work }, { worker, job, token, controller });
-    running.set(id, { controller, done: done.catch(() => undefined) });
+    running.set(id, { worker, controller, done: done.catch(() => undefined) });
     return done.finally(() => running.delete(id));
   }
 
@@ -127,7 +142,7 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
   const end = (outcome: JobOutcome): void => work.onEnd?.(context, outcome);
 
   // A stop request may have come before this process could hear it; then the stored job says so.
-  const cancelled = (await BullJob.fromId<Stored>(worker, context.id))?.data.cancelled;
+  const cancelled = await readCancellation(worker, context.id);
   if (cancelled) controller.abort(new StopRequest('cancelled', cancelled));
 
   const place = await takePlace(setting, context);
@@ -162,6 +177,10 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
   } finally {
     await place.release();
   }
+}
+
+async function readCancellation(worker: BullWorker, id: string): Promise<string | undefined> {
+  return (await BullJob.fromId<Stored>(worker, id))?.data.cancelled;
 }
 
 /** A place among the project's running jobs, in all workers together; null when there is none free. */

@@ -17,6 +17,8 @@ export interface SeenEvents {
    * 'held': somebody claimed it and may still fail; 'known': it was remembered.
    */
   claim(keys: string[], hold: { now: number; holdMs: number }): Promise<'claimed' | 'held' | 'known'>;
+  /** Whether any of them was remembered. */
+  isKnown(keys: string[], now: number): Promise<boolean>;
   /** The event is safely queued: keep its keys for long. */
   remember(keys: string[], hold: { now: number; holdMs: number }): Promise<void>;
   /** The event could not be queued: let the next delivery have it. */
@@ -37,6 +39,8 @@ export interface Run {
   ending: string | null;
   reason: string | null;
   attempt: number;
+  /** Since when its tries fail; null while none has. */
+  failingSince: number | null;
   startedAt: number;
   endedAt: number | null;
   /** Tokens as billed, of the last try; null until it has ended. */

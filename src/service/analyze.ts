@@ -4,8 +4,10 @@ import type { Logger } from 'pino';
 import type { AgentEvent } from '../agent/events.ts';
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { type Config, defaultLimits, projectLimits, readSecrets, type Secrets } from '../config/config.ts';
+import type { GitlabClient } from '../gitlab/client.ts';
 import { type Findings, investigate } from '../jobs/investigate.ts';
 import { type ModelRun, openLedger } from '../jobs/ledger.ts';
+import { type NewAnalysis, postAnalysis } from '../jobs/publish-analysis.ts';
 import { toSessionId } from '../jobs/session-id.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
@@ -13,12 +15,14 @@ import { createNotes } from '../publish/notes.ts';
 import { makeNoteSafe } from '../publish/safe-note.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
+import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
 import { RECORDED_CANARY_KEY, toCanaryKey } from './canary-key.ts';
 import { createInvestigator } from './investigator.ts';
 import { toLinkHosts } from './link-hosts.ts';
+import { lockByHand } from './lock-by-hand.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
 
@@ -77,47 +81,66 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const { path, visibility } = await createAudience(reader, config.gitlab).ofProject(mr.projectId, signal);
     const project = { id: mr.projectId, path };
     const runId = `analyze-${randomUUID()}`;
-    const asked = { question: null, resumes: false };
+    const { failures } = await createCommitFailures(reader).read(mr, null, signal);
+    const asked = { question: null, failures, resumes: false };
     const subject = { sessionId, runId, project, mr, workflow, visibility, ...asked };
-    if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
     // Nobody shares a laptop's records, so only the limit of the run itself can be kept.
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
     const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
-    const running = investigate(deps, subject, { signal, onEvent });
-    const findings = await running.finally(() =>
+    const analyze = async (signal: AbortSignal): Promise<Analysis> => {
+      if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
+      const findings = await investigate(deps, subject, { signal, onEvent });
+      signal.throwIfAborted();
+      arrangement.assertComplete();
+      if (secrets.gitlabWriteToken && post) {
+        const { gitlabWriteToken } = secrets;
+        const publication = { config, secrets: { ...secrets, gitlabWriteToken }, reader, log, workflow };
+        // An earlier analysis says more than an ending without a word.
+        const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
+        await publish(publication, { mr, sessionId, body: findings.note, onlyIfNone }, signal);
+      }
+      const note = makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) });
+      return { ...findings, note, sessionId, mr, isPosted: post };
+    };
+    const { queueUrl } = secrets;
+    const lock = { config, queueUrl, sessionId, runId, signal, log, tell: options.tell };
+    const analysing = post ? lockByHand(lock, analyze) : analyze(signal);
+    return await analysing.finally(() =>
       Promise.all([investigator.sandboxes.close(), investigator.dataSources.close()]),
     );
-    signal.throwIfAborted();
-    arrangement.assertComplete();
-    if (secrets.gitlabWriteToken && post)
-      await publish(config, { ...secrets, gitlabWriteToken: secrets.gitlabWriteToken }, log, {
-        mr,
-        sessionId,
-        body: findings.note,
-        // An earlier analysis says more than an ending without a word.
-        onlyIfNone: findings.text === NO_FINAL_RESPONSE,
-        signal,
-      });
-    const note = makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) });
-    return { ...findings, note, sessionId, mr, isPosted: post };
   } finally {
     await reader.close();
   }
 }
 
 async function publish(
-  config: Config,
-  secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string },
-  log: Logger,
-  note: { mr: MergeRequest; sessionId: string; body: string; onlyIfNone: boolean; signal: AbortSignal },
+  { config, secrets, reader, log, workflow }: Publication,
+  analysis: NewAnalysis,
+  signal: AbortSignal,
 ): Promise<void> {
   const client = openClient(config, secrets.gitlabWriteToken, log);
   try {
-    const agent = createAgentAccount(client);
     const markers = createMarkers(toMarkerKeys(secrets));
-    await createNotes({ client, agent, markers, linkHosts: toLinkHosts(config) }).ensureAnalysis(note);
+    const notes = createNotes({
+      client,
+      agent: createAgentAccount(client),
+      markers,
+      linkHosts: toLinkHosts(config),
+    });
+    const mergeRequests = createMergeRequests(reader);
+    const failures = createCommitFailures(reader);
+    const notCurrent = await postAnalysis({ notes, mergeRequests, failures, workflow }, analysis, signal);
+    if (notCurrent) log.warn({ reason: notCurrent }, 'the analysis is not current any more');
   } finally {
     await client.close();
   }
+}
+
+interface Publication {
+  config: Config;
+  secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string };
+  reader: GitlabClient;
+  log: Logger;
+  workflow: { name: string };
 }

@@ -18,6 +18,7 @@ export async function addWebhook(
     // Looked up for each event: the backend may come later than the first one.
     queue: { add: (...args) => backend.current().queue.add(...args) },
     events: {
+      isKnown: (...args) => backend.current().records.events.isKnown(...args),
       claim: (...args) => backend.current().records.events.claim(...args),
       remember: (...args) => backend.current().records.events.remember(...args),
       release: (...args) => backend.current().records.events.release(...args),

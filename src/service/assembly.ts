@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config, Secrets } from '../config/config.ts';
 import { createGitlabClient, type GitlabClient } from '../gitlab/client.ts';
-import type { LiveEvent } from '../jobs/run-job.ts';
+import type { LiveEvent } from '../jobs/run-agent.ts';
 import type { HealthCheck } from '../ops/health.ts';
 import type { BackendConnection } from './backend.ts';
 

@@ -83,7 +83,7 @@ export async function connectBackend(
   };
 }
 
-async function openBackend(url: string, config: Config['queue'], log: Logger): Promise<Backend> {
+export async function openBackend(url: string, config: Config['queue'], log: Logger): Promise<Backend> {
   const onError = (error: Error): void => log.warn({ err: error }, 'queue backend error');
   const database = await openDatabase(url, { keyPrefix: config.keyPrefix, onError });
   try {

@@ -100,7 +100,7 @@ function toToolLimits({ sandbox }: Config): Partial<ToolLimits> {
   };
 }
 
-async function openStore({ store }: Config): Promise<SessionStore> {
+export async function openStore({ store }: Config): Promise<SessionStore> {
   if (store.kind === 'folder') return openFolderStore({ dir: store.dir });
   throw new PermanentError(`store.kind '${store.kind}' is not available yet; use folder`);
 }

@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino';
 import { type Config, readSecrets } from '../config/config.ts';
 import { withDeadline } from '../deadline.ts';
-import type { LiveEvent } from '../jobs/run-job.ts';
+import type { LiveEvent } from '../jobs/run-agent.ts';
 import { type HealthCheck, healthRoutes } from '../ops/health.ts';
 import { connectAgent } from './agent.ts';
 import { addWebhook } from './api.ts';

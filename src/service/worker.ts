@@ -8,6 +8,7 @@ import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
+import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
@@ -15,6 +16,7 @@ import { toCanaryKey } from './canary-key.ts';
 import { createInvestigator } from './investigator.ts';
 import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
+import { keepReconciled } from './reconciler.ts';
 
 const RETRY_MS = 2_000;
 
@@ -46,7 +48,13 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   });
   const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
+  let reconciling: Promise<void> | undefined;
+  const linkHosts = toLinkHosts(config);
+  const notes = createNotes({ client: agent.client, agent: agent.account, markers, linkHosts });
   const working = backend.whenConnected(({ queue, records }) => {
+    const { store, workflow } = investigator;
+    const parts = { config, reader, agent: agent.account, notes, store, workflow, log, now };
+    reconciling = keepReconciled({ ...parts, backend: { queue, records } }, stopping.signal);
     const runJob = createRunJob({
       ...investigator,
       openLedger: (run) => {
@@ -57,13 +65,9 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       audience: createAudience(reader, config.gitlab),
       isAllowed: (project) => projectLimits(config, project) !== null,
       quotesMembersOnlyLogs: config.gitlab.membersOnlyLogs === 'quote',
+      failures: createCommitFailures(reader),
       reactions: createReactions(agent.client, agent.account),
-      notes: createNotes({
-        client: agent.client,
-        agent: agent.account,
-        markers,
-        linkHosts: toLinkHosts(config),
-      }),
+      notes,
       agent: agent.account,
       records,
       queue,
@@ -77,6 +81,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     stopping.abort();
     backend.abandon();
     const worker = await working.catch(() => null);
+    await reconciling;
     await worker?.stop(stopGraceMs);
   });
 }

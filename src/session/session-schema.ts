@@ -28,6 +28,7 @@ const message = z.discriminatedUnion('role', [
     role: z.literal('user'),
     content: z.string(),
     noteId: z.exactOptional(z.number()),
+    failures: z.exactOptional(z.array(z.string())),
     isSummary: z.exactOptional(z.literal(true)),
     files,
   }),

@@ -1,16 +1,13 @@
 // From a routed event to a job, exactly once, whatever is away.
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { withDeadline } from '../deadline.ts';
+import { type Enqueued, enqueueOnce } from '../queue/enqueue-once.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import type { SeenEvents } from '../records/records.ts';
 import type { AcceptedEvent, Spool } from './spool.ts';
 
-export type IntakeOutcome =
-  | { status: 'queued' | 'merged'; job: string }
-  | { status: 'duplicate' }
-  | { status: 'spooled' };
+export type IntakeOutcome = Enqueued | { status: 'spooled' };
 
 export interface Intake {
   /** Throws only when the event could be neither queued nor spooled. */
@@ -29,8 +26,6 @@ export interface IntakeOptions {
   rememberMs: number;
 }
 
-/** Longer than queueing can take; a claim left behind by a crash is free again after it. */
-const CLAIM_MS = 30_000;
 const DRAIN_MS = 1_000;
 /** A backend that just came back refuses for a while too. */
 const MAX_REFUSALS = 60;
@@ -52,21 +47,7 @@ export function createIntake({
   const stopping = new AbortController();
   const refusals = new Map<string, number>();
 
-  async function enqueue(event: AcceptedEvent): Promise<IntakeOutcome | { status: 'held' }> {
-    const keys = event.keys.map(toStoredKey);
-    const claim = await events.claim(keys, { now: now(), holdMs: CLAIM_MS });
-    if (claim === 'known') return { status: 'duplicate' };
-    if (claim === 'held') return { status: 'held' };
-    try {
-      const { id, merged } = await queue.add(event.job, event.eventKey);
-      await events.remember(keys, { now: now(), holdMs: rememberMs });
-      return { status: merged ? 'merged' : 'queued', job: id };
-    } catch (error) {
-      // If this fails too, the claim runs out by itself.
-      await events.release(keys).catch(() => undefined);
-      throw error;
-    }
-  }
+  const enqueue = (event: AcceptedEvent) => enqueueOnce({ queue, events, now, rememberMs }, event);
 
   async function drain(): Promise<void> {
     await spool.drain(async (event) => {
@@ -126,9 +107,4 @@ export function createIntake({
       await draining;
     },
   };
-}
-
-/** Whatever the event's names are made of, what is stored is short and plain. */
-function toStoredKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }

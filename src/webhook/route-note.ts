@@ -1,4 +1,6 @@
 import { mentions } from '../mentions.ts';
+import { toReplyKey } from '../queue/event-key.ts';
+import { isStopRequest } from '../stop-request.ts';
 import type { NoteHook } from './payloads.ts';
 import { ignore, type RouteContext, type Routing, take, whyNotAnswered } from './routing.ts';
 
@@ -17,8 +19,7 @@ export function routeNote(hook: NoteHook, context: RouteContext): Routing {
   if (!isReply(note) && !mentioned)
     return ignore('the note neither answers in a thread nor calls the agent by name');
 
-  const job = {
-    kind: 'reply' as const,
+  const subject = {
     project: { id: hook.project.id, path: hook.project.path_with_namespace },
     mrIid: mr.iid,
     noteId: note.id,
@@ -26,7 +27,9 @@ export function routeNote(hook: NoteHook, context: RouteContext): Routing {
     authorId: note.author_id ?? user.id,
     mentioned,
   };
-  return take(job, note.id);
+  if (isStopRequest(note.note ?? '')) return take({ kind: 'stop', ...subject }, note.id);
+  const job = { kind: 'reply' as const, ...subject };
+  return { kind: 'job', job, eventKey: toReplyKey(job) };
 }
 
 /** Older GitLab versions do not say what happened to the note. */

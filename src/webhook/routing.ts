@@ -1,3 +1,4 @@
+import { toEventKey } from '../queue/event-key.ts';
 import type { Job, ProjectRef } from '../queue/job.ts';
 
 export type Routing =
@@ -13,11 +14,7 @@ export interface RouteContext {
 }
 
 export function take(job: Job, ...happening: (string | number | null | undefined)[]): Routing {
-  return {
-    kind: 'job',
-    job,
-    eventKey: [job.kind, job.project.id, ...happening.map((part) => part ?? '')].join('/'),
-  };
+  return { kind: 'job', job, eventKey: toEventKey(job, ...happening) };
 }
 
 export function ignore(reason: string): Routing {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { PermanentError, RetryableError } from '../../src/errors.ts';
 import type { AnalyzeJob, Job, ReplyJob } from '../../src/queue/job.ts';
+import { openQueue } from '../../src/queue/open-queue.ts';
 import {
   type JobContext,
   type JobHandler,
@@ -14,7 +15,7 @@ import {
   type WorkOptions,
 } from '../../src/queue/queue.ts';
 import { type Backend, titleOf } from '../services/backends.ts';
-import { type Opened, openAll } from '../services/open-backend.ts';
+import { fastQueue, type Opened, openAll } from '../services/open-backend.ts';
 import { stopProcess } from '../services/server.ts';
 
 export function queueContract(backend: Backend): void {
@@ -292,6 +293,56 @@ export function queueContract(backend: Backend): void {
 
     // One process at a time can have the embedded database.
     const testShared = backend.shared ? test : () => undefined;
+    test('a cancellation that nobody hears is found with the job within two seconds', async () => {
+      const opened = await open();
+      const { database, records } = opened;
+      const { outcomes } = await work(opened, ({ signal }) => untilAborted(signal));
+      const { id } = await opened.queue.add(analysis(), nextKey());
+      await expect.poll(() => opened.queue.counts()).toMatchObject({ active: 1 });
+      const failures: Error[] = [];
+      // As while a channel reconnects.
+      const channel = { ...records.channel, publish: () => Promise.reject(new Error('nobody listens')) };
+      const onError = (error: Error) => void failures.push(error);
+      const deaf = await openQueue({ database, leases: records.leases, channel, onError }, fastQueue);
+      cleanups.push(() => deaf.close());
+      const from = Date.now();
+      expect(await deaf.cancel(id, 'pushed')).toBe('stopping');
+      await expect
+        .poll(() => outcomes.map(({ outcome }) => outcome), { timeout: 5_000 })
+        .toEqual([{ kind: 'cancelled', reason: 'pushed' }]);
+      expect(Date.now() - from).toBeLessThan(2_000);
+      expect(failures).toMatchObject([{ message: 'nobody listens' }]);
+    });
+
+    test('a job that failed for good is listed with its reason, and tried anew by hand', async () => {
+      const opened = await open({ attempts: 1 });
+      let isBroken = true;
+      const seen: number[] = [];
+      await work(opened, async ({ attempt }) => {
+        seen.push(attempt);
+        if (isBroken) throw new Error('the model is away');
+      });
+      const { id } = await opened.queue.add(analysis(), nextKey());
+      await expect.poll(() => opened.queue.counts()).toMatchObject({ failed: 1 });
+      const [listed] = await opened.queue.list(10);
+      expect(listed).toMatchObject({ id, state: 'failed', reason: 'the model is away', job: analysis() });
+      isBroken = false;
+      expect(await opened.queue.retry('unknown')).toBe(false);
+      expect(await opened.queue.retry(id)).toBe(true);
+      await expect.poll(() => seen).toEqual([1, 1]);
+      await expect.poll(() => opened.queue.list(10)).toEqual([]);
+      expect(await opened.queue.retry(id)).toBe(false);
+    });
+
+    test('tells whether the job of an event is yet to be done', async () => {
+      const opened = await open();
+      await opened.queue.add(reply(), 'note-1');
+      expect(await opened.queue.stateOf('reply', 'note-1')).toBe('pending');
+      expect(await opened.queue.stateOf('reply', 'note-2')).toBe('unknown');
+      await work(opened, async () => undefined);
+      await expect.poll(() => opened.queue.stateOf('reply', 'note-1')).toBe('done');
+    });
+
     testShared('a job is cancelled in another process', async () => {
       const opened = await open();
       const other = await startProcess(opened.address);

@@ -26,6 +26,16 @@ export function recordsContract(backend: Backend): void {
         expect((await Promise.all(claims)).filter((claim) => claim === 'claimed')).toHaveLength(1);
       });
 
+      test('what is remembered is known, until it runs out; what is only claimed is not', async () => {
+        const { events } = opened.records;
+        await events.claim(['k1', 'k2'], { now: 1_000, holdMs: HOUR });
+        expect(await events.isKnown(['k1'], 1_001)).toBe(false);
+        await events.remember(['k1', 'k2'], { now: 1_000, holdMs: HOUR });
+        expect(await events.isKnown(['k0', 'k2'], 1_001)).toBe(true);
+        expect(await events.isKnown(['k0'], 1_001)).toBe(false);
+        expect(await events.isKnown(['k1'], 1_001 + HOUR)).toBe(false);
+      });
+
       test('claims with the same keys in another order do not block each other', async () => {
         const claims = Array.from({ length: 20 }, (_, index) =>
           opened.records.events.claim(index % 2 ? ['x', 'y'] : ['y', 'x'], { now: 1_000, holdMs: HOUR }),
@@ -202,6 +212,7 @@ function aRun(run: Partial<Run>): Run {
     endedAt: null,
     usage: null,
     costMicroUsd: null,
+    failingSince: null,
     ...run,
   };
 }

@@ -69,6 +69,17 @@ describe('analyze', () => {
     60_000,
   );
 
+  test('does not post while a service has the embedded database, and says what to do', async () => {
+    scene = await createScene({ backend: await pglite.create() });
+    await scene.start();
+    const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
+    const { code, stderr } = await hummingbird(['analyze', url, '--post', '--config', scene.file], scene.env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/is in use by process \d+ .*Stop that process, .*Without --post/s);
+    expect(scene.model.conversations()).toEqual([]);
+    expect(scene.gitlab.notes(scene.project.id, scene.mr.iid)).toEqual([]);
+  }, 60_000);
+
   test('keeps the limit of a run, whatever was spent before', async () => {
     scene = await createScene({
       backend: await pglite.create(),

@@ -118,7 +118,7 @@ test('a model that is away costs nothing, however often it is asked', async () =
   scene.model.script = () => ({ status: 503 });
   failPipeline();
 
-  expect((await noteOf(0)).body).toContain('The model could not be used to the end');
-  await expect.poll(ended).toMatchObject([{ ending: 'model-error', costMicroUsd: 0 }]);
+  expect((await noteOf(0)).body).toContain('The model could not be used since');
+  await expect.poll(ended).toMatchObject([{ ending: 'failed', costMicroUsd: 0 }]);
   expect(scene.model.conversations().length).toBeGreaterThan(2);
 }, 60_000);

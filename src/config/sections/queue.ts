@@ -7,7 +7,7 @@ export const queue = z
     url: checked((url) => findQueueUrlFlaw(url) ?? findPasswordFlaw(url))
       .default('pglite:.hummingbird/db')
       .describe(
-        'pglite:<dir> (embedded), redis://, rediss://, postgres:// or postgresql://, without a password',
+        'pglite:<dir> (embedded), redis://, redis-sentinel://, redis-cluster:// (rediss… with TLS), postgres:// or postgresql://, without a password',
       ),
     urlEnv: envName()
       .default('HUMMINGBIRD_QUEUE_URL')
@@ -25,7 +25,7 @@ export const queue = z
     debounceMaxMs: durationMs(0)
       .default(120_000)
       .describe('How long it waits at most while they keep coming'),
-    attempts: z.int().min(1).max(1000).default(8).describe('Tries of a job before it is set aside'),
+    attempts: z.int().min(1).max(1000).default(12).describe('Tries of a job before it is set aside'),
     backoffMs: durationMs(1).default(5000).describe('Pause after the first failed try; it doubles with each'),
     backoffMaxMs: durationMs(1).default(600_000).describe('Longest such pause'),
     lockMs: durationMs(1000).default(30_000).describe('How long a silent worker keeps its job'),
@@ -45,16 +45,18 @@ export const queue = z
   .describe('Where jobs wait, and what processes share');
 
 export function findQueueUrlFlaw(url: string): Flaw | null {
+  // Several hosts in one address are more than a URL can have.
   const isKnown = /^(?:pglite:|(?:rediss?|postgres(?:ql)?):\/\/)\S/.test(url);
   if (isKnown && (url.startsWith('pglite:') || URL.canParse(url))) return null;
+  if (/^rediss?-(?:sentinel:\/\/[^/\s]+\/[^/\s]+|cluster:\/\/[^/\s]+$)/.test(url)) return null;
   return {
     message: 'is not the address of a queue',
-    fix: 'write pglite:<dir>, redis://…, rediss://…, postgres://… or postgresql://…',
+    fix: 'write pglite:<dir>, redis://…, redis-sentinel://…/master, redis-cluster://…, rediss… for TLS, postgres://… or postgresql://…',
   };
 }
 
 function findPasswordFlaw(url: string): Flaw | null {
-  const hasPassword = /^\w+:\/\/[^@]*:[^@]*@/.test(url) || /[?&]password=/i.test(url);
+  const hasPassword = /^[\w-]+:\/\/[^@]*:[^@]*@/.test(url) || /[?&](?:sentinel)?password=/i.test(url);
   if (!hasPassword) return null;
   return {
     message: 'contains a password',

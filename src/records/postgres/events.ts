@@ -2,7 +2,17 @@ import type { PostgresDatabase } from '../../database/database.ts';
 import type { SeenEvents } from '../records.ts';
 
 export function createSeenEvents(database: PostgresDatabase): SeenEvents {
+  const isKnown: SeenEvents['isKnown'] = async (keys, now) => {
+    const { rows } = await database.pool.query(
+      'SELECT 1 FROM hummingbird.seen_event WHERE key = ANY($1::text[]) AND remembered AND expires_at > $2',
+      [keys, now],
+    );
+    return rows.length > 0;
+  };
+
   return {
+    isKnown,
+
     async claim(keys, { now, holdMs }) {
       // Sorted, so that two claims of the same keys can not wait for each other.
       const sorted = [...new Set(keys)].sort();
@@ -22,11 +32,7 @@ export function createSeenEvents(database: PostgresDatabase): SeenEvents {
         return 'claimed';
       } catch (error) {
         if (error !== taken) throw error;
-        const { rows } = await database.pool.query(
-          'SELECT 1 FROM hummingbird.seen_event WHERE key = ANY($1::text[]) AND remembered AND expires_at > $2',
-          [sorted, now],
-        );
-        return rows.length > 0 ? 'known' : 'held';
+        return (await isKnown(sorted, now)) ? 'known' : 'held';
       }
     },
 

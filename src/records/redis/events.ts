@@ -33,6 +33,10 @@ export function createSeenEvents(database: RedisDatabase): SeenEvents {
   return {
     claim: async (keys, { now, holdMs }) =>
       (await claim(toKeys(keys), [now, holdMs])) as 'claimed' | 'held' | 'known',
+    async isKnown(keys, now) {
+      const values = await database.client.mget(toKeys(keys).map((key) => `${database.keyPrefix}:${key}`));
+      return values.some((value) => value?.endsWith('!') && Number.parseInt(value, 10) > now);
+    },
     remember: async (keys, { now, holdMs }) => void (await remember(toKeys(keys), [now, holdMs])),
     release: async (keys) => void (await release(toKeys(keys), [])),
   };

@@ -7,6 +7,7 @@ import { PermanentError, RetryableError } from '../../errors.ts';
 export type EngineAddress = { socketPath: string } | { url: string };
 
 const CALL_MS = 30_000;
+const WHO = 'the container engine of the sandbox';
 
 export function connectEngine(address: EngineAddress): Docker {
   // All of it is told, or the client would take it from the environment. No connection is kept: after a restart of
@@ -39,8 +40,8 @@ function toEngineError(what: string, cause: unknown): Error {
   const status = statusOf(cause);
   const words = cause instanceof Error ? cause.message.trim() : String(cause);
   if (status === undefined)
-    return new RetryableError(`${what}: the container engine does not answer: ${words}`, { cause });
-  if (status >= 500) return new RetryableError(`${what}: ${words}`, { cause });
+    return new RetryableError(`${what}: the container engine does not answer: ${words}`, { cause, who: WHO });
+  if (status >= 500) return new RetryableError(`${what}: ${words}`, { cause, who: WHO });
   return new PermanentError(`${what}: ${words}`, { cause });
 }
 

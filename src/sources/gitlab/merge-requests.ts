@@ -10,6 +10,8 @@ export interface MergeRequest {
   sha: string;
   webUrl: string;
   authorId: number;
+  /** Also of the commit that GitLab made of both branches; null if there is none, or a list did not tell. */
+  headPipelineId: number | null;
 }
 
 /** What the job itself must read of a merge request, whatever the model asks for later. */
@@ -44,6 +46,7 @@ interface WireMergeRequest {
   sha: string;
   web_url: string;
   author: { id: number };
+  head_pipeline?: { id: number } | null;
 }
 
 function fromWire(mr: WireMergeRequest): MergeRequest {
@@ -55,5 +58,6 @@ function fromWire(mr: WireMergeRequest): MergeRequest {
     sha: mr.sha,
     webUrl: mr.web_url,
     authorId: mr.author.id,
+    headPipelineId: mr.head_pipeline?.id ?? null,
   };
 }

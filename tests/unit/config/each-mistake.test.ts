@@ -82,7 +82,7 @@ projects: { 'group/a**': {} }
 projects: { 'a/b': {}, 'A/B': {} }
   projects['A/B']: is the same pattern as 'a/b': upper and lower case are not told apart. Fix: keep one of the two.
 queue: { url: "amqp://host" }
-  queue.url: is not the address of a queue. Fix: write pglite:<dir>, redis://…, rediss://…, postgres://… or postgresql://….
+  queue.url: is not the address of a queue. Fix: write pglite:<dir>, redis://…, redis-sentinel://…/master, redis-cluster://…, rediss… for TLS, postgres://… or postgresql://….
 gitlab: { readTokenEnv: MY-TOKEN }
   gitlab.readTokenEnv: is not the name of an environment variable. Fix: use capital letters, digits and _ only, as in GITLAB_READ_TOKEN.
 webhook: { tokenEnvs: [], signingTokenEnvs: [] }

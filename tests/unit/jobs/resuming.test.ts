@@ -140,7 +140,7 @@ test('an analysis that failed before somebody else got an answer is asked for ag
   await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
   const { note, requests } = await run({});
   expect(note).toMatch(/^Done\./);
-  expect(requests[0]?.messages.at(-1)).toEqual(user(EVENT));
+  expect(requests[0]?.messages.at(-1)).toMatchObject(user(EVENT));
 });
 
 describe('files that are gone', () => {
@@ -316,6 +316,7 @@ async function run(
       sessionId: ID,
       project: { id: 3, path: 'shop/checkout' },
       visibility: 'private',
+      failures: [],
       mr: {
         projectId: 3,
         iid: 7,
@@ -324,6 +325,7 @@ async function run(
         sha: 'abc',
         webUrl: 'http://gitlab.test',
         authorId: 1,
+        headPipelineId: null,
       },
       workflow: {
         name: 'analyze-failures',

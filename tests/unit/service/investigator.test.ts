@@ -81,7 +81,16 @@ describe('the model of an investigation', () => {
 });
 
 describe('the tools of an investigation', () => {
-  const mr = { projectId: 1, iid: 2, title: '', state: 'opened', sha: 'abc', webUrl: '', authorId: 3 };
+  const mr = {
+    projectId: 1,
+    iid: 2,
+    title: '',
+    state: 'opened',
+    sha: 'abc',
+    webUrl: '',
+    headPipelineId: null,
+    authorId: 3,
+  };
   const wiki = {
     name: 'wiki',
     command: process.execPath,

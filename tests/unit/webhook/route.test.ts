@@ -93,6 +93,7 @@ describe('a pipeline event', () => {
     expect(keyOf(pipelineHook())).toBe(first);
     expect(keyOf(pipelineHook({}, { builds: [build({ id: 777 })] }))).not.toBe(first);
     expect(keyOf(pipelineHook({ finished_at: '2026-11-18 09:00:00 UTC' }))).not.toBe(first);
+    expect(keyOf(pipelineHook({ finished_at: '2026-11-18T08:09:30.412Z' }))).toBe(first);
     expect(keyOf(pipelineHook({ id: 3101 }))).not.toBe(first);
   });
 
@@ -100,7 +101,6 @@ describe('a pipeline event', () => {
     ['created', 'the pipeline is created, not failed'],
     ['pending', 'the pipeline is pending, not failed'],
     ['running', 'the pipeline is running, not failed'],
-    ['success', 'the pipeline is success, not failed'],
     ['canceled', 'the pipeline is canceled, not failed'],
     ['skipped', 'the pipeline is skipped, not failed'],
   ])('with status %s is ignored', (status, reason) => {
@@ -149,7 +149,21 @@ describe('a merge request event', () => {
   );
 });
 
+test('a pipeline that succeeds may end what an analysis said', () => {
+  expect(jobOf(pipelineHook({ status: 'success' }))).toMatchObject({ kind: 'pipeline-passed', mrIid: 7 });
+});
+
 describe('a note event', () => {
+  test.each(['stop', '@hummingbird stop', 'Stop, please!', '@hummingbird please cancel the analysis.'])(
+    'that says nothing but "%s" asks to stop',
+    (note) => expect(jobOf(noteHook({ note }))).toMatchObject({ kind: 'stop', noteId: 8800 }),
+  );
+
+  test.each(['Why did it stop?', 'stop words are missing', 'do not stop'])(
+    'that says "%s" is a reply',
+    (note) => expect(jobOf(noteHook({ note }))).toMatchObject({ kind: 'reply' }),
+  );
+
   test('that answers in a thread becomes a reply', () => {
     expect(jobOf(noteHook())).toEqual({
       kind: 'reply',

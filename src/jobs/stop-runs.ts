@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { type MergeRequestChangedJob, toMergeKey } from '../queue/job.ts';
+import type { JobQueue } from '../queue/queue.ts';
+import type { Records, Run } from '../records/records.ts';
+
+export interface Stopping {
+  records: Records;
+  queue: JobQueue;
+  now: () => number;
+  log: Logger;
+}
+
+const MAX_RUNS = 100;
+const REASONS = {
+  pushed: 'a new commit was pushed',
+  closed: 'the merge request was closed',
+  merged: 'the merge request was merged',
+};
+
+/** Nobody reads the analysis of a commit that was replaced; replies to people go on. */
+export async function stopOutdatedRuns(deps: Stopping, job: MergeRequestChangedJob): Promise<void> {
+  const { project, mrIid, change, sha } = job;
+  const isOutdated = (other: string | null): boolean => change !== 'pushed' || other !== sha;
+  const mr = { projectId: project.id, iid: mrIid };
+  const running = await listRunning(deps, mr);
+  const outdated = running.filter((run) => run.kind === 'analyze' && isOutdated(run.sha));
+  await stopRuns(deps, outdated, REASONS[change]);
+
+  const waiting = await deps.queue.waiting(toMergeKey(mr.projectId, mr.iid));
+  // The commit of a merge result tells nothing of the head it was made from.
+  const other = waiting?.job.kind === 'analyze' && !waiting.job.isMergeResult ? waiting.job.sha : sha;
+  if (waiting && isOutdated(other)) await stopById(deps, waiting.id, REASONS[change]);
+}
+
+/** Everything that runs or waits for this merge request. */
+export async function stopAllRuns(
+  deps: Stopping,
+  mr: { projectId: number; iid: number },
+  reason: string,
+): Promise<number> {
+  const running = await listRunning(deps, mr);
+  await stopRuns(deps, running, reason);
+  const waiting = await deps.queue.waiting(toMergeKey(mr.projectId, mr.iid));
+  if (waiting) await stopById(deps, waiting.id, reason);
+  return running.length + (waiting ? 1 : 0);
+}
+
+function listRunning({ records }: Stopping, mr: { projectId: number; iid: number }): Promise<Run[]> {
+  return records.runs.list({ mr, state: 'running', limit: MAX_RUNS });
+}
+
+async function stopRuns(deps: Stopping, runs: readonly Run[], reason: string): Promise<void> {
+  for (const { jobId } of runs) await stopById(deps, jobId, reason);
+}
+
+/** A job, by its id, and the record of its run. */
+export async function stopById(
+  { queue, records, log, now }: Stopping,
+  id: string,
+  reason: string,
+): Promise<Awaited<ReturnType<JobQueue['cancel']>>> {
+  const outcome = await queue.cancel(id, reason);
+  log.info({ stopped: id, outcome }, 'run stopped');
+  if (outcome === 'stopping') return outcome;
+  // It waited for another try, so nobody is there to end its record.
+  const run = await records.runs.get(id);
+  if (run?.state === 'running')
+    await records.runs.save({ ...run, state: 'ended', ending: 'cancelled', reason, endedAt: now() });
+  return outcome;
+}

@@ -1,0 +1,61 @@
+import pino from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { recordRun } from '../../../src/jobs/record-run.ts';
+import type { JobContext } from '../../../src/queue/queue.ts';
+import { pglite } from '../../services/backends.ts';
+import { type Opened, openAll } from '../../services/open-backend.ts';
+
+let opened: Opened;
+afterEach(() => opened.close());
+
+const context: JobContext = {
+  id: 'job-1',
+  job: {
+    kind: 'analyze',
+    project: { id: 5, path: 'group/app' },
+    mrIid: 7,
+    sha: 'abc',
+    isMergeResult: false,
+    pipeline: { id: 31, projectId: 5 },
+  },
+  attempt: 1,
+  isLastAttempt: true,
+  signal: new AbortController().signal,
+};
+
+async function open() {
+  opened = await openAll(await pglite.create());
+  const failed: unknown[] = [];
+  const onFailed = async (run: unknown): Promise<void> => void failed.push(run);
+  return { records: opened.records, now: () => 1_000, onFailed, failed };
+}
+
+test('a holder that comes late does not write over the record of the next one', async () => {
+  const recording = await open();
+  const { leases, runs } = recording.records;
+  const late = recordRun(recording, context, pino({ level: 'silent' }), async (record) => {
+    const lease = await leases.acquire('session-1', { holder: 'late', ttlMs: 1 });
+    if (!lease) throw new Error('no lease');
+    record.hold(lease);
+    await expect.poll(() => leases.acquire('session-1', { holder: 'next', ttlMs: 60_000 })).not.toBeNull();
+    await record.end({ ending: 'answered', reason: 'by the late one' });
+    return { ending: 'answered', reason: 'by the late one' };
+  });
+  // It steps aside, and is not taken for failed.
+  await expect(late).rejects.toMatchObject({ name: 'NotYet' });
+  expect(await runs.get('job-1')).toMatchObject({ state: 'running', ending: null });
+  expect(recording.failed).toEqual([]);
+});
+
+test('remembers over its tries since when it fails, and tells once that it will not be tried again', async () => {
+  const recording = await open();
+  const log = pino({ level: 'silent' });
+  const fail = async () => Promise.reject(new Error('away'));
+  await recordRun(recording, { ...context, isLastAttempt: false }, log, fail).catch(() => undefined);
+  expect(recording.failed).toEqual([]);
+  const later = { ...recording, now: () => 9_000 };
+  await expect(recordRun(later, { ...context, attempt: 2 }, log, fail)).rejects.toThrow('away');
+  expect(recording.failed).toMatchObject([
+    { failingSince: 1_000, attempt: 2, ending: 'failed', endedAt: 9_000 },
+  ]);
+});
