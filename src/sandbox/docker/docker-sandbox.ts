@@ -1,18 +1,27 @@
 import { Readable } from 'node:stream';
+import { markOf, planChanges } from '../archive/find-changes.ts';
+import { toRemovedEntry } from '../archive/merge-archives.ts';
 import { toWords } from '../ending-words.ts';
 import type { FileCaps } from '../file-caps.ts';
 import {
   type ExecEnding,
   type ExecOptions,
   type ExecResult,
-  type OnLeftOut,
   type Sandbox,
   SandboxLostError,
   type SandboxPurpose,
 } from '../sandbox.ts';
 import { toNormalPath } from '../sandbox-path.ts';
 import { type Container, ContainerLostError } from './container.ts';
-import { archiveOf, namesIn, readFileFrom, restoreInto, writeFileInto } from './container-files.ts';
+import {
+  archiveOf,
+  measureFiles,
+  namesIn,
+  packFiles,
+  readFileFrom,
+  restoreInto,
+  writeFileInto,
+} from './container-files.ts';
 import { runCommand } from './run-command.ts';
 import { createTurns } from './turns.ts';
 
@@ -63,12 +72,12 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     }
   }
 
-  async function* archiveNow(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut) {
+  async function* streamFiles(read: (used: Container) => AsyncIterable<Buffer>) {
     const giveBack = await turns.share();
     const used = container;
     try {
       assertOpen();
-      yield* archiveOf(used, folders, { maxBytes, onLeftOut });
+      yield* read(used);
     } catch (error) {
       throw await toFailure(used, error);
     } finally {
@@ -124,7 +133,21 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     },
 
     archive: (folders, keepBytes, onLeftOut) =>
-      Readable.from(archiveNow(folders.map(toNormalPath), keepBytes, onLeftOut)),
+      Readable.from(
+        streamFiles((used) => archiveOf(used, folders.map(toNormalPath), { maxBytes: keepBytes, onLeftOut })),
+      ),
+
+    async mark(folders) {
+      return markOf(await withFiles((used) => measureFiles(used, folders.map(toNormalPath))));
+    },
+
+    async findChanges(folders, keepBytes, since) {
+      const measured = await withFiles((used) => measureFiles(used, folders.map(toNormalPath)));
+      const { mark, leftOut, entries, removed } = planChanges(measured, keepBytes, since);
+      if (entries.length + removed.length === 0) return { mark, leftOut, pack: null };
+      const packed = [...toRemovedEntry(removed), ...entries];
+      return { mark, leftOut, pack: () => Readable.from(streamFiles((used) => packFiles(used, packed))) };
+    },
 
     async restore(archive) {
       return withFiles((used) => restoreInto(used, archive, options));
