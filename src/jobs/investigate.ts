@@ -5,7 +5,7 @@ import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
 import type { Ledger } from '../agent/ledger.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
+import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
@@ -13,16 +13,18 @@ import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import { type SessionMeta, type SessionStore, SessionTakenError } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
-import { composeNote } from './note-text.ts';
+import { composeNote, withUnsavedNotice } from './note-text.ts';
 import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
-import { createFileSaver } from './save-files.ts';
+import { openSessionFiles } from './session-files.ts';
 import { toMeta, withRun } from './session-meta.ts';
+import { createSessionWriter, type SessionWriter } from './session-writer.ts';
+import type { Spool } from './spool.ts';
 
 export interface Investigation {
   sessionId: string;
@@ -60,6 +62,8 @@ export interface InvestigationDependencies {
   /** For short questions of people, if another one is to answer them. */
   openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
+  /** Where a session is kept that could not be saved at the end of a run; null when there is no such place. */
+  spool?: Spool | null;
   sandboxes: SandboxProvider;
   /** Of the files that are kept with a session. */
   keepBytes: number;
@@ -77,6 +81,7 @@ export interface Findings extends LoopResult {
 }
 
 const SHORT_QUESTION_CHARS = 80;
+const TAKEN_RETRY_MS = 3_000;
 
 export async function investigate(
   deps: InvestigationDependencies,
@@ -91,15 +96,22 @@ export async function investigate(
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
 
-  const openLastSaved = async () => (await store.load(sessionId))?.openArchive() ?? null;
+  const openLastSaved = async () => openSessionFiles(await store.load(sessionId));
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
-    await restoreFiles({ sandbox, session, messages, noteId, log });
+    const isRestored = await restoreFiles({ sandbox, session, messages, noteId, log });
     const meta = toMeta(investigation, session, deps.now());
-    const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
+    const writer = createSessionWriter({
+      ...deps,
+      sandbox,
+      session,
+      meta,
+      folders: workflow.keep,
+      isRestored,
+    });
     const toolbox = deps.createToolbox(sandbox, mr, project);
     const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
-    await store.saveContext(sessionId, { version: 1, messages });
+    await writer.begin(messages).catch(throwNotYet);
     const side = deps.openSideModel(ledger);
     const compaction = createCompaction({
       contextLimit: workflow.contextLimit,
@@ -108,8 +120,6 @@ export async function investigate(
       keepFile: createKeepFile(sandbox),
       archive: async (messages) => {
         throwIfTakenOver(signal);
-        // The conversation is about to name files instead of what is in them.
-        await files.save();
         await store.saveHistory(sessionId, messages);
       },
     });
@@ -131,8 +141,11 @@ export async function investigate(
       hooks: [createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
-        await files.checkpoint();
-        await store.saveContext(sessionId, { version: 1, messages: [...all] });
+        await writer.checkpoint(all).catch((error) => {
+          // It is saved once more when the run has ended, which now it has.
+          if (error instanceof SessionTakenError || !findAnswer([...all], noteId)) throw error;
+          log.warn({ err: error, session: sessionId }, 'an answer could not be saved yet');
+        });
       },
       signal,
     });
@@ -151,7 +164,7 @@ export async function investigate(
       log,
     );
     throwIfTakenOver(signal);
-    await files.save();
+    if (result.error instanceof SessionTakenError) throwNotYet(result.error);
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
     const findings = {
@@ -162,12 +175,46 @@ export async function investigate(
     };
     const last = findAnswer(messages, noteId);
     if (last) last.published = findings.note;
-    await store.saveContext(sessionId, { version: 1, messages });
-    await store.saveMeta(sessionId, withRun({ ...meta, leftOut: files.leftOut() }, findings, deps.now()));
-    return findings;
+    const isSaved = await saveLast(deps, writer, messages, withRun(meta, findings, deps.now()));
+    return isSaved ? findings : { ...findings, note: withUnsavedNotice(findings.note) };
   } finally {
     await sandbox.close();
   }
+}
+
+/**
+ * The answer does not depend on it. What can not be saved now is kept on this machine and saved later; false when it
+ * can not be kept either.
+ */
+async function saveLast(
+  { spool, log }: InvestigationDependencies,
+  writer: SessionWriter,
+  messages: readonly Message[],
+  meta: SessionMeta,
+): Promise<boolean> {
+  const session = meta.sessionId;
+  try {
+    await writer.finish(messages, meta);
+    return true;
+  } catch (error) {
+    if (error instanceof SessionTakenError) throwNotYet(error);
+    log.error({ err: error, session }, 'the session could not be saved at the end of its run');
+  }
+  try {
+    if (!spool) return false;
+    await writer.finishInto(spool.store, messages, meta);
+    log.warn({ session }, 'the session is kept on this machine and saved later');
+    return true;
+  } catch (error) {
+    log.error({ err: error, session }, 'the session could not be kept on this machine either');
+    return false;
+  }
+}
+
+/** Another run has saved the session: this one comes back to what that one has made of it. */
+function throwNotYet(error: unknown): never {
+  if (error instanceof SessionTakenError) throw new NotYet(error.message, TAKEN_RETRY_MS);
+  throw error;
 }
 
 /** Somebody else works on the session by now: what they save must not be written over. */

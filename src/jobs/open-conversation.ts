@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, UserMessage } from '../agent/messages.t
 import { repairHistory } from '../agent/repair-history.ts';
 import { type Session, SessionCorruptError, type SessionStore } from '../session/session-store.ts';
 import { addNotice, SESSION_LOST } from './notices.ts';
+import type { Spool } from './spool.ts';
 
 export interface Asked {
   sessionId: string;
@@ -24,9 +25,10 @@ export interface Conversation {
 }
 
 export async function openConversation(
-  deps: { store: SessionStore; log: Logger },
+  deps: { store: SessionStore; spool?: Spool | null; log: Logger },
   { sessionId, event, question, resumes }: Asked,
 ): Promise<Conversation> {
+  await deps.spool?.deliver(sessionId);
   const { session, isCorrupt } = await loadSession(deps, sessionId);
   const messages = session ? repair(session, event, deps.log.child({ session: sessionId })) : [event];
   ask(messages, question ? { role: 'user', content: question.text, noteId: question.noteId } : event);
