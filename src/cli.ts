@@ -4,11 +4,16 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Config } from './config/config.ts';
+import { toPrintable } from './demo/printable.ts';
 import type { EvidenceCommand } from './evidence/command.ts';
 import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
+import type { ListWishes } from './service/session-commands.ts';
+import type { SessionDesk } from './service/session-desk.ts';
 
 const EXIT = { failed: 1, usage: 2, config: 78 };
+const DAY_MS = 86_400_000;
 /** When nobody reads the output any more; `head` does not, once it has enough. */
 let exitWhenUnread = 0;
 
@@ -166,6 +171,66 @@ program
     if (!isDone) process.exitCode = EXIT.failed;
   });
 
+const sessions = program
+  .command('sessions')
+  .description('look after saved sessions: list, show, export, delete or prune them');
+
+sessions
+  .command('list')
+  .description('all sessions, oldest names first; a line each')
+  .option('--project <project>', 'only of this project: its path or id')
+  .option('--mr <iid>', 'only of this merge request', toCount)
+  .option('--json', 'one object per line: name, bytes, savedAt, meta')
+  .addOption(configOption)
+  .action(async (options: { config?: string } & ListWishes) => {
+    await atDesk(options.config, ({ listSessions }, desk) => listSessions(desk, options, terminal));
+  });
+
+sessions
+  .command('show')
+  .description('what is known of a session, and what is kept of it')
+  .argument('<id>', 'id of the session, or enough of its beginning')
+  .option('--transcript', 'what happened in its runs, an event per line, instead')
+  .addOption(configOption)
+  .action(async (id: string, options: { config?: string; transcript?: boolean }) => {
+    await atDesk(options.config, ({ showSession }, desk) => showSession(desk, id, options, terminal));
+  });
+
+sessions
+  .command('export')
+  .description('everything of a session in a new tar.gz')
+  .argument('<id>', 'id of the session, or enough of its beginning')
+  .argument('<file>', 'the file to write')
+  .addOption(configOption)
+  .action(async (id: string, file: string, options: { config?: string }) => {
+    await atDesk(options.config, ({ exportOne }, desk) => exportOne(desk, id, file, terminal));
+  });
+
+sessions
+  .command('delete')
+  .description('delete a session for good, unless it is being worked on')
+  .argument('<id>', 'id of the session, or enough of its beginning')
+  .option('--yes', 'really; otherwise only the session is named')
+  .addOption(configOption)
+  .action(async (id: string, options: { config?: string; yes?: boolean }) => {
+    await atDesk(options.config, async ({ deleteSession }, desk) => {
+      if (!(await deleteSession(desk, id, options, terminal))) process.exitCode = EXIT.failed;
+    });
+  });
+
+sessions
+  .command('prune')
+  .description('delete sessions that were not saved for long, unless they are being worked on')
+  .option('--older-than <age>', 'such as 30d or 12h (default: store.retentionDays)', toAgeMs)
+  .option('--dry-run', 'only name them')
+  .addOption(configOption)
+  .action(async (options: { config?: string; olderThan?: number; dryRun?: boolean }) => {
+    await atDesk(options.config, ({ pruneOld }, desk, { store }) => {
+      const { dryRun = false, olderThan = store.retentionDays * DAY_MS } = options;
+      return pruneOld(desk, { olderThanMs: olderThan, dryRun }, terminal);
+    });
+  });
+
 const config = program.command('config').description('make, check or describe the configuration');
 
 config
@@ -193,7 +258,13 @@ config
   .action(async (options: { role: Role; config?: string }) => {
     const { checkAll } = await import('./config/check-all.ts');
     const isWorker = options.role !== 'api';
-    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker, sources: isWorker };
+    const needs = {
+      gitlabRead: isWorker,
+      gitlabWrite: isWorker,
+      models: isWorker,
+      sources: isWorker,
+      store: isWorker,
+    };
     const { file, warnings } = checkAll(
       { file: options.config },
       { ...needs, webhook: options.role !== 'worker' },
@@ -219,6 +290,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(EXIT.failed);
 });
 
+// Projects and endings are written by others.
+const terminal = {
+  print: (text: string): void => print(toPrintable(text)),
+  complain,
+};
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -235,6 +312,22 @@ async function schemaText(): Promise<string> {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
+type SessionCommands = typeof import('./service/session-commands.ts');
+
+async function atDesk(
+  file: string | undefined,
+  work: (commands: SessionCommands, desk: SessionDesk, config: Config) => Promise<void>,
+): Promise<void> {
+  const { openSessionDesk } = await import('./service/session-desk.ts');
+  const { config } = await load(file);
+  const desk = openSessionDesk(config);
+  try {
+    await work(await import('./service/session-commands.ts'), desk, config);
+  } finally {
+    await desk.close();
+  }
+}
+
 function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
@@ -245,6 +338,18 @@ function toSize(text: string): number {
   const size = Number(text);
   if (!Number.isInteger(size) || size < 1) throw new InvalidArgumentError('A number of bytes is needed.');
   return size;
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('A number is needed.');
+  return count;
+}
+
+function toAgeMs(text: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([dh])$/.exec(text) ?? [];
+  if (unit === '') throw new InvalidArgumentError('A number of days or hours is needed, such as 30d or 12h.');
+  return Number(count) * (unit === 'd' ? DAY_MS : DAY_MS / 24);
 }
 
 function report(error: unknown): number {

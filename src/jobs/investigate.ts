@@ -178,6 +178,9 @@ export async function investigate(
     const isSaved = await saveLast(deps, writer, messages, withRun(meta, findings, deps.now()));
     return isSaved ? findings : { ...findings, note: withUnsavedNotice(findings.note) };
   } finally {
+    await store
+      .flush(sessionId)
+      .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
     await sandbox.close();
   }
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type JobContext, NotYet } from '../queue/queue.ts';
 import type { Records } from '../records/records.ts';
+import type { WhileFree } from '../session/prune.ts';
 
 const TTL_MS = 30_000;
 const RETRY_MS = 3_000;
@@ -12,7 +14,7 @@ export async function holdSession<T>(
   context: JobContext,
   work: (held: JobContext) => Promise<T>,
 ): Promise<T> {
-  const lease = await records.leases.acquire(`session-${sessionId}`, { holder: context.id, ttlMs: TTL_MS });
+  const lease = await records.leases.acquire(leaseOf(sessionId), { holder: context.id, ttlMs: TTL_MS });
   if (!lease) throw new NotYet(`session ${sessionId} is being worked on by another job`, RETRY_MS);
   const lost = new AbortController();
   const renewal = setInterval(() => {
@@ -30,4 +32,25 @@ export async function holdSession<T>(
       .release(lease)
       .catch((error) => log.warn({ err: error }, 'session lock was not released'));
   }
+}
+
+/** For work that is done at once, or not at all while a job holds the session. */
+export function whileSessionIsFree({ leases }: Pick<Records, 'leases'>): WhileFree {
+  return async (sessionId, work) => {
+    const lease = await leases.acquire(leaseOf(sessionId), {
+      holder: `upkeep-${randomUUID()}`,
+      ttlMs: TTL_MS,
+    });
+    if (!lease) return false;
+    try {
+      await work();
+      return true;
+    } finally {
+      await leases.release(lease);
+    }
+  };
+}
+
+function leaseOf(sessionId: string): string {
+  return `session-${sessionId}`;
 }

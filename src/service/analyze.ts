@@ -53,7 +53,13 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
   const { post, log, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
-  const needs = { gitlabRead: true, gitlabWrite: post, models: needsKeys, sources: true } as const;
+  const needs = {
+    gitlabRead: true,
+    gitlabWrite: post,
+    models: needsKeys,
+    sources: true,
+    store: true,
+  } as const;
   const secrets = readSecrets(config, needs, env);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
@@ -75,9 +81,11 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
     const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
+    const closeStore = (): Promise<void> =>
+      store.close().catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
     const running = investigate(deps, subject, { signal, onEvent });
     const findings = await running.finally(() =>
-      Promise.all([investigator.sandboxes.close(), investigator.dataSources.close()]),
+      Promise.all([investigator.sandboxes.close(), investigator.dataSources.close(), closeStore()]),
     );
     signal.throwIfAborted();
     arrangement.assertComplete();

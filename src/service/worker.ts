@@ -12,6 +12,7 @@ import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
 import { toMarkerKeys } from './marker-keys.ts';
+import { startUpkeep } from './session-upkeep.ts';
 
 const RETRY_MS = 2_000;
 
@@ -34,9 +35,15 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     required: role === 'worker',
     check: () => investigator.sandboxes.check().then(() => undefined),
   });
+  const { store, spool } = investigator;
+  onStop(() => store.close());
+  checks.push({ name: 'store', required: role === 'worker', check: () => store.check() });
   const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
   const working = backend.whenConnected(({ queue, records }) => {
+    const { retentionDays } = config.store;
+    const upkeep = startUpkeep({ store, spool: spool ?? null, retentionDays, records, log, now });
+    onStop(() => upkeep.stop());
     const runJob = createRunJob({
       ...investigator,
       openLedger: (run) => {

@@ -9,6 +9,7 @@ export interface Seen {
   /** Without the bucket. */
   key: string;
   query: URLSearchParams;
+  headers: IncomingMessage['headers'];
 }
 
 export type Fault =
@@ -17,6 +18,7 @@ export type Fault =
   /** The connection ends when so much of the request, or of the answer, has passed. */
   | { kind: 'reset'; afterBytes: number }
   | { kind: 'cut-answer'; afterBytes: number }
+  | { kind: 'stall-answer'; afterBytes: number }
   /** The answer is whole, but another one. */
   | { kind: 'alter'; change: (body: Buffer) => Buffer }
   /** The request is done, but nobody hears of it. */
@@ -67,10 +69,10 @@ export async function startS3Proxy({ conditions = false }: S3ProxyOptions = {}):
   return proxy;
 }
 
-function toSeen({ method = '', url = '' }: IncomingMessage): Seen {
+function toSeen({ method = '', url = '', headers }: IncomingMessage): Seen {
   const { pathname, searchParams } = new URL(url, 'http://s3');
   const [, , ...key] = decodeURIComponent(pathname).split('/');
-  return { method, key: key.join('/'), query: searchParams };
+  return { method, key: key.join('/'), query: searchParams, headers };
 }
 
 function forward(target: URL, incoming: IncomingMessage, outgoing: ServerResponse, fault: Fault | null) {
@@ -97,7 +99,7 @@ function forward(target: URL, incoming: IncomingMessage, outgoing: ServerRespons
 
 async function passOn(answer: IncomingMessage, outgoing: ServerResponse, fault: Fault | null) {
   const { statusCode = 500, headers } = answer;
-  if (fault?.kind !== 'cut-answer' && fault?.kind !== 'alter') {
+  if (fault?.kind !== 'cut-answer' && fault?.kind !== 'stall-answer' && fault?.kind !== 'alter') {
     outgoing.writeHead(statusCode, headers);
     answer.pipe(outgoing);
     return;
@@ -111,7 +113,9 @@ async function passOn(answer: IncomingMessage, outgoing: ServerResponse, fault: 
     return;
   }
   outgoing.writeHead(statusCode, headers);
-  outgoing.write(body.subarray(0, fault.afterBytes), () => outgoing.socket?.destroy());
+  outgoing.write(body.subarray(0, fault.afterBytes), () => {
+    if (fault.kind === 'cut-answer') outgoing.socket?.destroy();
+  });
 }
 
 async function isAllowed(target: URL, { method, url = '', headers }: IncomingMessage): Promise<boolean> {

@@ -20,7 +20,8 @@ export async function upload(s3: S3Connection, key: string, content: Readable): 
   const movement = watchMovement(options.timeoutMs);
   const meter = createMeter(movement.moved);
   const contentErrors: unknown[] = [];
-  content.once('error', (error) => contentErrors.push(error));
+  // Not when it is given up because the upload has failed.
+  content.once('error', (error) => meter.destroyed || contentErrors.push(error));
   pipeline(content, meter).catch(() => undefined);
   const uploading = new Upload({
     client: s3.client,
