@@ -31,6 +31,8 @@ export interface S3Proxy {
   fault: (seen: Seen) => Fault | null;
   /** Called before a request goes on. */
   before: (seen: Seen) => Promise<void>;
+  /** Lists come in pages of so many; the server behind can make none. */
+  pageSize: number | null;
 }
 
 export interface S3ProxyOptions {
@@ -40,7 +42,14 @@ export interface S3ProxyOptions {
 
 export async function startS3Proxy({ conditions = false }: S3ProxyOptions = {}): Promise<S3Proxy> {
   const target = new URL(inject('s3Url'));
-  const proxy: S3Proxy = { url: '', seen: [], fault: () => null, before: async () => undefined };
+  const proxy: S3Proxy = {
+    url: '',
+    seen: [],
+    fault: () => null,
+    before: async () => undefined,
+    pageSize: null,
+  };
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const server = createServer(async (incoming, outgoing) => {
     const seen = toSeen(incoming);
     proxy.seen.push(seen);
@@ -53,11 +62,16 @@ export async function startS3Proxy({ conditions = false }: S3ProxyOptions = {}):
       return;
     }
     await proxy.before(seen);
-    if (conditions && !(await isAllowed(target, incoming))) {
-      incoming.resume().on('end', () => outgoing.writeHead(412).end());
+    if (proxy.pageSize && seen.query.has('list-type')) {
+      outgoing.end(await listPage(target, incoming.url ?? '', proxy.pageSize));
       return;
     }
-    forward(target, incoming, outgoing, fault);
+    if (!conditions || seen.method !== 'PUT') return forward(target, incoming, outgoing, fault);
+    const before = lastWrite;
+    lastWrite = once(outgoing, 'close');
+    await before;
+    if (await isAllowed(target, incoming)) forward(target, incoming, outgoing, fault);
+    else incoming.resume().on('end', () => outgoing.writeHead(412).end());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -118,9 +132,21 @@ async function passOn(answer: IncomingMessage, outgoing: ServerResponse, fault: 
   });
 }
 
-async function isAllowed(target: URL, { method, url = '', headers }: IncomingMessage): Promise<boolean> {
+/** From the older way of listing, which the server can do in pages. */
+async function listPage(target: URL, asked: string, pageSize: number): Promise<string> {
+  const { pathname, searchParams } = new URL(asked, target);
+  const url = new URL(pathname, target);
+  url.searchParams.set('prefix', searchParams.get('prefix') ?? '');
+  url.searchParams.set('marker', searchParams.get('continuation-token') ?? '');
+  url.searchParams.set('max-keys', `${pageSize}`);
+  const page = await (await fetch(url)).text();
+  const [last = ''] = [...page.matchAll(/<Key>([^<]+)</g)].map(([, key]) => key).slice(-1);
+  return page.replace('</ListBucketResult>', `<NextContinuationToken>${last}</NextContinuationToken>$&`);
+}
+
+async function isAllowed(target: URL, { url = '', headers }: IncomingMessage): Promise<boolean> {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
-  if (method !== 'PUT' || (match === undefined && noneMatch === undefined)) return true;
+  if (match === undefined && noneMatch === undefined) return true;
   const etag = await etagOf(target, url);
   return match === undefined ? etag === null : etag === match;
 }

@@ -44,7 +44,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   tools: { rooms: ['agent', 'evidence', 'sandbox', 'sources'], packages: ['zod'] },
   evidence: { rooms: [], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
-  session: { rooms: ['agent'], packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'tar-stream', 'zod'] },
+  session: {
+    rooms: ['agent'],
+    packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'tar-stream', 'zod'],
+  },
   jobs: {
     rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources'],
     packages: ['pino'],

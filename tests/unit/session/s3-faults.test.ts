@@ -225,13 +225,16 @@ test.each<[S3Options['encryption'], Record<string, string>]>([
 
 test('more objects than fit on a page are all listed', async () => {
   const { store, proxy } = await arrange();
-  const ids = Array.from({ length: 1_010 }, (_, n) => `s${n.toString().padStart(4, '0')}`);
-  for (let first = 0; first < ids.length; first += 50)
-    await Promise.all(ids.slice(first, first + 50).map((id) => store.saveContext(id, context())));
+  const ids = ['one', 'three', 'two'];
+  for (const id of ids) {
+    await store.saveContext(id, context());
+    await store.saveHistory(id, context().messages);
+  }
   proxy.seen.length = 0;
+  proxy.pageSize = 2;
   const found = await Array.fromAsync(store.catalog.list());
   expect(found.map(({ name }) => name)).toEqual(ids);
-  expect(proxy.seen.filter(({ query }) => query.has('list-type'))).toHaveLength(2);
+  expect(proxy.seen.filter(({ query }) => query.has('list-type')).length).toBeGreaterThan(2);
 });
 
 describe('at the start', () => {
