@@ -51,7 +51,7 @@ describe('with sessions in S3', () => {
     expect(await readiness(url)).toMatchObject({ ok: true, details: { bucket: S3_BUCKET } });
     goAway(proxy);
     await expect
-      .poll(() => readiness(url))
+      .poll(() => readiness(url), { timeout: 10_000 })
       .toMatchObject({ ok: false, reason: expect.stringContaining('503') });
   });
 
