@@ -51,7 +51,7 @@ describe('archives of changes, laid over each other', () => {
           expect(await contentOf(await mergeArchives(saved))).toEqual(expected);
         }
       }),
-      { numRuns: 10 },
+      { numRuns: 6 },
     );
   });
 
