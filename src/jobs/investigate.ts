@@ -5,7 +5,7 @@ import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
 import type { Ledger } from '../agent/ledger.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage, Message, UserMessage } from '../agent/messages.ts';
+import type { AssistantMessage, UserMessage } from '../agent/messages.ts';
 import { type Model, NO_USAGE } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
@@ -13,7 +13,7 @@ import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
-import { type SessionMeta, type SessionStore, SessionTakenError } from '../session/session-store.ts';
+import { type SessionStore, SessionTakenError } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
@@ -21,9 +21,10 @@ import { composeNote, withUnsavedNotice } from './note-text.ts';
 import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
+import { saveLast, throwNotYet } from './save-last.ts';
 import { openSessionFiles } from './session-files.ts';
 import { toMeta, withRun } from './session-meta.ts';
-import { createSessionWriter, type SessionWriter } from './session-writer.ts';
+import { createSessionWriter } from './session-writer.ts';
 import type { Spool } from './spool.ts';
 
 export interface Investigation {
@@ -81,7 +82,6 @@ export interface Findings extends LoopResult {
 }
 
 const SHORT_QUESTION_CHARS = 80;
-const TAKEN_RETRY_MS = 3_000;
 
 export async function investigate(
   deps: InvestigationDependencies,
@@ -183,41 +183,6 @@ export async function investigate(
       .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
     await sandbox.close();
   }
-}
-
-/**
- * The answer does not depend on it. What can not be saved now is kept on this machine and saved later; false when it
- * can not be kept either.
- */
-async function saveLast(
-  { spool, log }: InvestigationDependencies,
-  writer: SessionWriter,
-  messages: readonly Message[],
-  meta: SessionMeta,
-): Promise<boolean> {
-  const session = meta.sessionId;
-  try {
-    await writer.finish(messages, meta);
-    return true;
-  } catch (error) {
-    if (error instanceof SessionTakenError) throwNotYet(error);
-    log.error({ err: error, session }, 'the session could not be saved at the end of its run');
-  }
-  try {
-    if (!spool) return false;
-    await writer.finishInto(spool.store, messages, meta);
-    log.warn({ session }, 'the session is kept on this machine and saved later');
-    return true;
-  } catch (error) {
-    log.error({ err: error, session }, 'the session could not be kept on this machine either');
-    return false;
-  }
-}
-
-/** Another run has saved the session: this one comes back to what that one has made of it. */
-function throwNotYet(error: unknown): never {
-  if (error instanceof SessionTakenError) throw new NotYet(error.message, TAKEN_RETRY_MS);
-  throw error;
 }
 
 /** Somebody else works on the session by now: what they save must not be written over. */
