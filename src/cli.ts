@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addJobsCommand } from './commands/jobs.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
+import { addSessionsCommand } from './commands/sessions.ts';
 import type { EvidenceCommand } from './evidence/command.ts';
 import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
@@ -171,6 +172,7 @@ program
 const parts = { configOption, load, print };
 addJobsCommand(program, parts);
 addReconcileCommand(program, parts);
+addSessionsCommand(program, { ...parts, complain });
 
 const config = program.command('config').description('make, check or describe the configuration');
 
@@ -199,7 +201,13 @@ config
   .action(async (options: { role: Role; config?: string }) => {
     const { checkAll } = await import('./config/check-all.ts');
     const isWorker = options.role !== 'api';
-    const needs = { gitlabRead: isWorker, gitlabWrite: isWorker, models: isWorker, sources: isWorker };
+    const needs = {
+      gitlabRead: isWorker,
+      gitlabWrite: isWorker,
+      models: isWorker,
+      sources: isWorker,
+      store: isWorker,
+    };
     const { file, warnings } = checkAll(
       { file: options.config },
       { ...needs, webhook: options.role !== 'worker' },

@@ -7,7 +7,11 @@ import type { Readable } from 'node:stream';
  * Puts new content where the file is, whole or not at all, also when the machine stops in the middle: it is on
  * the disk under another name before it takes the file's. What a stopped process leaves ends in `.tmp`.
  */
-export async function replaceFile(path: string, content: string | Readable): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Readable,
+  putInPlace: (draft: string) => Promise<void> = (draft) => rename(draft, path),
+): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     const handle = await open(draft, 'wx', 0o600);
@@ -17,7 +21,7 @@ export async function replaceFile(path: string, content: string | Readable): Pro
     } finally {
       await handle.close();
     }
-    await rename(draft, path);
+    await putInPlace(draft);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

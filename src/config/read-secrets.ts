@@ -2,6 +2,7 @@ import { checkPrices } from './find-price.ts';
 import { ConfigError, type Problem } from './problem.ts';
 import { type McpSecrets, readMcpSecrets } from './read-mcp-secrets.ts';
 import { type ModelKeys, readModelKeys } from './read-model-keys.ts';
+import { readS3Credentials, type S3Credentials } from './read-s3-credentials.ts';
 import { readWebhookSecrets } from './read-webhook-secrets.ts';
 import type { Config } from './schema.ts';
 import { needsToken } from './sections/konflux.ts';
@@ -14,6 +15,7 @@ export type SecretNeeds = {
   gitlabWrite?: boolean;
   models?: boolean;
   sources?: boolean;
+  store?: boolean;
 };
 
 export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
@@ -29,6 +31,8 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   /** By the name of their variable. */
   konfluxTokens: ReadonlyMap<string, string>;
   testingFarmToken: string | undefined;
+  /** Undefined when the SDK is to find them. */
+  s3Credentials: S3Credentials | undefined;
   mcp: McpSecrets;
   warnings: string[];
 };
@@ -45,6 +49,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
   const webhook = readWebhookSecrets(config.webhook, read);
   const { modelKeys, serviceAccounts, ...models } = readModelKeys(config, read);
   const mcp = readMcpSecrets(config, read);
+  const s3 = readS3Credentials(config, read);
   const secrets: Secrets = {
     gitlabReadToken: read(config.gitlab.readTokenEnv),
     gitlabWriteToken: read(config.gitlab.writeTokenEnv),
@@ -57,6 +62,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     konfluxTokens: readKonfluxTokens(config, read),
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
     mcp: mcp.secrets,
+    s3Credentials: s3.credentials,
     warnings: [],
   };
   const problems = [
@@ -65,6 +71,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     ...(needs.webhook ? webhook.problems : []),
     ...checkQueueUrl(config, secrets),
     ...(needs.models ? [...models.problems, ...checkPrices(config, read)] : []),
+    ...(needs.store ? s3.problems : []),
     ...(needs.sources ? [...checkSourceTokens(config, secrets), ...mcp.problems] : []),
   ];
   if (problems.length > 0) throw new ConfigError('The environment', problems);

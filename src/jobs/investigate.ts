@@ -13,7 +13,7 @@ import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import { type SessionStore, SessionTakenError } from '../session/session-store.ts';
 import type { Visibility } from '../sources/gitlab/audience.ts';
 import type { Failure } from '../sources/gitlab/commit-failures.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
@@ -22,12 +22,15 @@ import { createCanaries, createCanaryGuard, placeCanary } from './canary.ts';
 import { createEvidenceCheck } from './check-evidence.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
-import { composeNote } from './note-text.ts';
+import { composeNote, withUnsavedNotice } from './note-text.ts';
 import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
-import { createFileSaver } from './save-files.ts';
+import { saveLast, throwNotYet } from './save-last.ts';
+import { openSessionFiles } from './session-files.ts';
 import { toMeta, withRun } from './session-meta.ts';
+import { createSessionWriter } from './session-writer.ts';
+import type { Spool } from './spool.ts';
 import { toEvent } from './tell-of-failures.ts';
 
 export interface Investigation {
@@ -70,6 +73,8 @@ export interface InvestigationDependencies {
   /** For short questions of people, if another one is to answer them. */
   openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
+  /** Where a session is kept that could not be saved at the end of a run; null when there is no such place. */
+  spool?: Spool | null;
   sandboxes: SandboxProvider;
   /** Of the files that are kept with a session. */
   keepBytes: number;
@@ -107,18 +112,25 @@ export async function investigate(
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
 
-  const openLastSaved = async () => (await store.load(sessionId))?.openArchive() ?? null;
+  const openLastSaved = async () => openSessionFiles(await store.load(sessionId));
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   try {
-    await restoreFiles({ sandbox, session, messages, noteId, log });
+    const isRestored = await restoreFiles({ sandbox, session, messages, noteId, log });
     const canaries = createCanaries(deps.canaryKey, sessionId);
     await placeCanary(sandbox, canaries);
     const guard = createCanaryGuard(canaries, log);
     const meta = toMeta(investigation, session, deps.now());
-    const files = createFileSaver(deps, sandbox, { meta, folders: workflow.keep });
+    const writer = createSessionWriter({
+      ...deps,
+      sandbox,
+      session,
+      meta,
+      folders: workflow.keep,
+      isRestored,
+    });
     const toolbox = deps.createToolbox(sandbox, mr, project);
     const ledger = deps.openLedger({ runId, project, mrIid: mr.iid });
-    await store.saveContext(sessionId, { version: 1, messages });
+    await writer.begin(messages).catch(throwNotYet);
     const side = deps.openSideModel(ledger);
     const compaction = createCompaction({
       contextLimit: workflow.contextLimit,
@@ -127,8 +139,6 @@ export async function investigate(
       keepFile: createKeepFile(sandbox),
       archive: async (messages) => {
         throwIfTakenOver(signal);
-        // The conversation is about to name files instead of what is in them.
-        await files.save();
         await store.saveHistory(sessionId, messages);
       },
     });
@@ -152,8 +162,11 @@ export async function investigate(
       hooks: [guard.hook, createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
-        await files.checkpoint();
-        await store.saveContext(sessionId, { version: 1, messages: [...all] });
+        await writer.checkpoint(all).catch((error) => {
+          // It is saved once more when the run has ended, which now it has.
+          if (error instanceof SessionTakenError || !findAnswer([...all], noteId)) throw error;
+          log.warn({ err: error, session: sessionId }, 'an answer could not be saved yet');
+        });
       },
       signal,
     });
@@ -172,7 +185,7 @@ export async function investigate(
       log,
     );
     throwIfTakenOver(signal);
-    await files.save();
+    if (result.error instanceof SessionTakenError) throwNotYet(result.error);
     const checked = await evidence.finish(guard.clean(result.text), messages, signal);
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
     const costMicroUsd = ledger.spentMicroUsd();
@@ -192,10 +205,12 @@ export async function investigate(
     };
     const last = findAnswer(messages, noteId);
     if (last) last.published = findings.note;
-    await store.saveContext(sessionId, { version: 1, messages });
-    await store.saveMeta(sessionId, withRun({ ...meta, leftOut: files.leftOut() }, findings, deps.now()));
-    return findings;
+    const isSaved = await saveLast(deps, writer, messages, withRun(meta, findings, deps.now()));
+    return isSaved ? findings : { ...findings, note: withUnsavedNotice(findings.note) };
   } finally {
+    await store
+      .flush(sessionId)
+      .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
     await sandbox.close();
   }
 }

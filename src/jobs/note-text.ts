@@ -52,6 +52,12 @@ export function composeNote(facts: NoteFacts): string {
   );
 }
 
+/** For a session that could neither be saved nor kept. */
+export function withUnsavedNotice(note: string): string {
+  const notice = 'This session could not be saved: a reply to this note may start afresh.';
+  return `> ⚠️ ${notice}\n\n${note}`;
+}
+
 function toGapNotice(gaps: readonly string[]): string {
   const named = gaps.slice(0, MAX_GAPS).map((gap) => `\`${gap.replaceAll('`', "'")}\``);
   const more = gaps.length > MAX_GAPS ? ` and ${gaps.length - MAX_GAPS} more` : '';

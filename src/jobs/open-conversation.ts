@@ -7,6 +7,7 @@ import { type Session, SessionCorruptError, type SessionStore } from '../session
 import type { Failure } from '../sources/gitlab/commit-failures.ts';
 import { addNotice, SESSION_LOST } from './notices.ts';
 import { isBoundTo, type SessionSubject } from './session-meta.ts';
+import type { Spool } from './spool.ts';
 import { toFurtherFailures } from './tell-of-failures.ts';
 
 export interface Asked extends SessionSubject {
@@ -28,10 +29,11 @@ export interface Conversation {
 }
 
 export async function openConversation(
-  deps: { store: SessionStore; log: Logger },
+  deps: { store: SessionStore; spool?: Spool | null; log: Logger },
   asked: Asked,
 ): Promise<Conversation> {
   const { sessionId, event, failures, question, resumes } = asked;
+  await deps.spool?.deliver(sessionId);
   const { session, isCorrupt } = await loadSession(deps, asked);
   const messages = session ? repair(session, event, deps.log.child({ session: sessionId })) : [event];
   if (question) ask(messages, { role: 'user', content: question.text, noteId: question.noteId });

@@ -5,6 +5,7 @@ import { RetryableError } from '../errors.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Session } from '../session/session-store.ts';
 import { addNotice, FILES_LOST, filesLeftOut } from './notices.ts';
+import { openSessionFiles } from './session-files.ts';
 
 /** What survives in the archive of a session. */
 export const KEPT_FOLDERS = ['/tmp/_out', '/tmp/data'];
@@ -17,17 +18,24 @@ export interface Restoring {
   log: Logger;
 }
 
-/** Puts the files of the session back; the model is told when those it speaks of are not there. */
-export async function restoreFiles({ sandbox, session, messages, noteId, log }: Restoring): Promise<void> {
+/**
+ * Puts the files of the session back; the model is told when those it speaks of are not there. Answers whether the
+ * sandbox has them now.
+ */
+export async function restoreFiles({ sandbox, session, messages, noteId, log }: Restoring): Promise<boolean> {
   try {
-    const archive = await session?.openArchive();
-    if (archive) return tellOfLeftOut(await sandbox.restore(archive), messages, noteId);
+    const archive = await openSessionFiles(session);
+    if (archive) {
+      tellOfLeftOut(await sandbox.restore(archive), messages, noteId);
+      return true;
+    }
   } catch (error) {
     if (error instanceof RetryableError) throw error;
     // The conversation is worth more than the files.
     log.error({ err: error }, 'files of the session could not be restored');
   }
   if (speaksOfFiles(messages)) addNotice(messages, FILES_LOST, noteId);
+  return false;
 }
 
 /** Once, as long as they are the same. */

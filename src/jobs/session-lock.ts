@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { RetryableError } from '../errors.ts';
 import { type JobContext, NotYet } from '../queue/queue.ts';
 import type { Lease, Records } from '../records/records.ts';
+import type { WhileFree } from '../session/prune.ts';
 
 /** A job while nobody else works on its session. */
 export type HeldJob = JobContext & Held;
@@ -31,8 +33,10 @@ export async function holdSession<Context extends Pick<JobContext, 'id' | 'signa
   context: Context,
   work: (held: Context & Held) => Promise<T>,
 ): Promise<T> {
-  const name = `session-${sessionId}`;
-  const lease = await locking.records.leases.acquire(name, { holder: context.id, ttlMs: TTL_MS });
+  const lease = await locking.records.leases.acquire(leaseOf(sessionId), {
+    holder: context.id,
+    ttlMs: TTL_MS,
+  });
   if (!lease) throw new NotYet(`session ${sessionId} is being worked on by another job`, RETRY_MS);
   return keep(locking, lease, context.signal, (signal) =>
     work({ ...context, signal, lease, fence: lease.token }),
@@ -87,4 +91,25 @@ async function keep<T>(
       .release(lease)
       .catch((error) => log.warn({ err: error, lock: lease.name }, 'lock was not released'));
   }
+}
+
+/** For work that is done at once, or not at all while a job holds the session. */
+export function whileSessionIsFree({ leases }: Pick<Records, 'leases'>): WhileFree {
+  return async (sessionId, work) => {
+    const lease = await leases.acquire(leaseOf(sessionId), {
+      holder: `upkeep-${randomUUID()}`,
+      ttlMs: TTL_MS,
+    });
+    if (!lease) return false;
+    try {
+      await work();
+      return true;
+    } finally {
+      await leases.release(lease);
+    }
+  };
+}
+
+function leaseOf(sessionId: string): string {
+  return `session-${sessionId}`;
 }

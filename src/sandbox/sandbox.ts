@@ -40,9 +40,27 @@ export interface Sandbox {
    * out.
    */
   archive(folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut): Readable;
+  /** What lies in these folders now, to be compared with later. */
+  mark(folders: readonly string[]): Promise<FilesMark>;
+  /** What an archive of these folders would have that is another than at `since`; all of it when that is null. */
+  findChanges(folders: readonly string[], maxBytes: number, since: FilesMark | null): Promise<FilesChange>;
   /** Puts the files of such an archive back; refuses paths that lead outside. Answers what had been left out. */
   restore(archive: Readable): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** By path, something that is another whenever the file is. Only the sandbox that made it can make use of it. */
+export type FilesMark = ReadonlyMap<string, string>;
+
+export interface FilesChange {
+  /** Of what is in the archives, this one included. */
+  mark: FilesMark;
+  leftOut: readonly LeftOutFile[];
+  /**
+   * A tar.gz of what is new or changed, with the names of what is gone: laid over the archives before it by
+   * `mergeArchives`. Null when nothing is. To be called before anything else is done in the sandbox.
+   */
+  pack: (() => Readable) | null;
 }
 
 /** Sorted by path; empty when nothing is left out. */

@@ -63,7 +63,13 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
   const { post, log, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
-  const needs = { gitlabRead: true, gitlabWrite: post, models: needsKeys, sources: true } as const;
+  const needs = {
+    gitlabRead: true,
+    gitlabWrite: post,
+    models: needsKeys,
+    sources: true,
+    store: true,
+  } as const;
   const secrets = readSecrets(config, needs, env);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
@@ -88,6 +94,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const { usdPerRun } = projectLimits(config, project) ?? defaultLimits;
     const ledger = { costs: createMemoryCosts(), caps: { usdPerRun }, log, now: Date.now };
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
+    const closeStore = (): Promise<void> =>
+      store.close().catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
     const analyze = async (signal: AbortSignal): Promise<Analysis> => {
       if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
       const findings = await investigate(deps, subject, { signal, onEvent });
@@ -107,7 +115,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const lock = { config, queueUrl, sessionId, runId, signal, log, tell: options.tell };
     const analysing = post ? lockByHand(lock, analyze) : analyze(signal);
     return await analysing.finally(() =>
-      Promise.all([investigator.sandboxes.close(), investigator.dataSources.close()]),
+      Promise.all([investigator.sandboxes.close(), investigator.dataSources.close(), closeStore()]),
     );
   } finally {
     await reader.close();

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino';
 import type { Ledger } from '../agent/ledger.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Secrets } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
-import { openFolderStore } from '../session/folder-store.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import type { OpenedStore } from '../session/create-store.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
 import { type DataSources, type DataSourcesOptions, openDataSources } from './data-sources.ts';
 import { openSandboxes } from './sandboxes.ts';
+import { openSessions } from './sessions.ts';
 import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
-  secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'];
+  secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'] & Pick<Secrets, 's3Credentials'>;
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -38,18 +38,19 @@ export type OpenModels = Pick<
 export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & {
   workflow: Workflow;
   dataSources: DataSources;
+  store: OpenedStore;
 };
 
 /** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
-  const { config, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
+  const { config, secrets, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
   const models = arrangeModels(() => openConfigured(options, workflow));
-  const store = await openStore(config);
+  const { store, spool } = await openSessions(config, secrets, log);
   const dataSources = await openDataSources(options);
   const sandboxes = await openSandboxes(options).catch(async (error) => {
     // Processes of its servers would keep ours from ending.
@@ -59,6 +60,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
   return {
     ...models,
     store,
+    spool,
     sandboxes,
     keepBytes: config.sandbox.keepBytes,
     dataSources,
@@ -98,9 +100,4 @@ function toToolLimits({ sandbox }: Config): Partial<ToolLimits> {
     maxCommandTimeoutMs,
     commandTimeoutMs: Math.min(DEFAULT_LIMITS.commandTimeoutMs, maxCommandTimeoutMs),
   };
-}
-
-export async function openStore({ store }: Config): Promise<SessionStore> {
-  if (store.kind === 'folder') return openFolderStore({ dir: store.dir });
-  throw new PermanentError(`store.kind '${store.kind}' is not available yet; use folder`);
 }

@@ -15,9 +15,9 @@ import { createProjects } from '../sources/gitlab/projects.ts';
 import { whyNotAnswered } from '../webhook/routing.ts';
 import { openClient } from './assembly.ts';
 import { type Backend, openBackend } from './backend.ts';
-import { openStore } from './investigator.ts';
 import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
+import { openStore } from './sessions.ts';
 
 export interface ReconcilerParts {
   config: Config;
@@ -83,21 +83,21 @@ export async function reconcileByHand(
   { config, log, env }: { config: Config; log: Logger; env?: NodeJS.ProcessEnv },
   options: ReconcileOptions,
 ): Promise<Reconciled> {
-  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: true }, env);
+  const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: true, store: true }, env);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   const writer = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const backend = await openBackend(secrets.queueUrl, config.queue, log);
+    const store = openStore(config.store, secrets);
     try {
       const agent = createAgentAccount(writer);
       const markers = createMarkers(toMarkerKeys(secrets));
       const notes = createNotes({ client: writer, agent, markers, linkHosts: toLinkHosts(config) });
-      const store = await openStore(config);
       const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
       const parts = { config, reader, agent, notes, store, workflow, backend, log, now: Date.now };
       return await runReconcile(parts, options);
     } finally {
-      await backend.close();
+      await Promise.all([backend.close(), store.close()]);
     }
   } finally {
     await Promise.all([reader.close(), writer.close()]);

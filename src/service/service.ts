@@ -48,6 +48,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     gitlabWrite: isWorker,
     models: isWorker,
     sources: isWorker,
+    store: isWorker,
   };
   const secrets = readSecrets(config, needs, env);
   for (const warning of secrets.warnings) log.warn(warning);

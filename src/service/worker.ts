@@ -17,6 +17,7 @@ import { createInvestigator } from './investigator.ts';
 import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { keepReconciled } from './reconciler.ts';
+import { startUpkeep } from './session-upkeep.ts';
 
 const RETRY_MS = 2_000;
 
@@ -46,15 +47,21 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     required: role === 'worker',
     check: () => investigator.sandboxes.check().then(() => undefined),
   });
+  const { store, spool } = investigator;
+  onStop(() => store.close());
+  checks.push({ name: 'store', required: role === 'worker', check: () => store.check() });
   const markers = createMarkers(toMarkerKeys(secrets));
   const stopping = new AbortController();
   let reconciling: Promise<void> | undefined;
   const linkHosts = toLinkHosts(config);
   const notes = createNotes({ client: agent.client, agent: agent.account, markers, linkHosts });
   const working = backend.whenConnected(({ queue, records }) => {
-    const { store, workflow } = investigator;
+    const { workflow } = investigator;
     const parts = { config, reader, agent: agent.account, notes, store, workflow, log, now };
     reconciling = keepReconciled({ ...parts, backend: { queue, records } }, stopping.signal);
+    const { retentionDays } = config.store;
+    const upkeep = startUpkeep({ store, spool: spool ?? null, retentionDays, records, log, now });
+    onStop(() => upkeep.stop());
     const runJob = createRunJob({
       ...investigator,
       openLedger: (run) => {

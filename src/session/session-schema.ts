@@ -51,8 +51,16 @@ const message = z.discriminatedUnion('role', [
   }),
 ]);
 
+const filesPart = z.looseObject({
+  name: z.string().regex(/^(?:files\/)?[A-Za-z0-9.-]+$/),
+  bytes: z.number(),
+  sha256: z.string(),
+});
+
 export const sessionContext: z.ZodType<SessionContext> = z.looseObject({
   version: z.literal(1),
+  stamp: z.exactOptional(z.looseObject({ id: z.string(), after: z.string().nullable() })),
+  files: z.exactOptional(z.array(filesPart)),
   messages: z.array(message).min(1),
 });
 
@@ -81,6 +89,17 @@ export const sessionMeta: z.ZodType<SessionMeta> = z.looseObject({
   costMicroUsd: z.number().default(0),
   leftOut: z.array(z.looseObject({ path: z.string(), bytes: z.number().nullable() })).default([]),
 });
+
+/** Of a conversation that may be anything: null when it has none. */
+export function findStamp(text: string): string | null {
+  try {
+    return stamped.parse(JSON.parse(text)).stamp.id;
+  } catch {
+    return null;
+  }
+}
+
+const stamped = z.looseObject({ stamp: z.looseObject({ id: z.string() }) });
 
 /** Read before anything else: what a newer version wrote may have any other shape. */
 export const versioned = z.looseObject({ version: z.number() });

@@ -6,11 +6,19 @@ import type { Usage } from '../agent/model.ts';
 export interface SessionStore {
   /** Null when there is no such session. Throws `SessionCorruptError` when it can not be read. */
   load(id: string): Promise<Session | null>;
-  /** Replaces the conversation; whole or not at all. */
+  /**
+   * Replaces the conversation; whole or not at all. One with a stamp replaces only what its writer has seen: throws
+   * `SessionTakenError` when somebody else has saved since.
+   */
   saveContext(id: string, context: SessionContext): Promise<void>;
   saveMeta(id: string, meta: SessionMeta): Promise<void>;
-  /** Replaces the archive with what the stream gives; whole or not at all. */
-  saveArchive(id: string, archive: Readable): Promise<void>;
+  /** Keeps an archive of files under a name that nothing else has; it counts once a saved conversation names it. */
+  saveFiles(id: string, archive: Readable): Promise<FilesPart>;
+  /** The same archive again as `sandbox.tar.gz`, which must not be named by the saved conversation. */
+  copyToSandbox(id: string, part: FilesPart): Promise<FilesPart>;
+  /** Names of all archives, also of those that no conversation names. */
+  listFiles(id: string): Promise<string[]>;
+  removeFiles(id: string, names: readonly string[]): Promise<void>;
   /** Keeps turns that were cut out of the conversation, under `history/`. */
   saveHistory(id: string, messages: readonly Message[]): Promise<void>;
   /**
@@ -18,8 +26,42 @@ export interface SessionStore {
    * Throws `PermanentError`.
    */
   setAside(id: string, why: 'bad' | 'old'): Promise<void>;
-  /** Adds one line to the transcript: an event, for people and pages, never read back by a run. */
+  /**
+   * Adds one line to the transcript: an event, for people and pages, never read back by a run. Some seconds of it may
+   * be held back until `flush`.
+   */
   appendTranscript(id: string, event: Record<string, unknown>): Promise<void>;
+  flush(id: string): Promise<void>;
+  /** Throws when nothing can be saved now; else what is worth knowing of the place. */
+  check(): Promise<Record<string, unknown>>;
+  /** Flushes everything; the store is not used afterwards. */
+  close(): Promise<void>;
+}
+
+/** For those who look after sessions. A name is the id of a session, or what it was called when it was set aside. */
+export interface SessionCatalog {
+  /** In the order of their names, those that were set aside too. */
+  list(): AsyncIterable<StoredSession>;
+  /** Null when there is none. Throws `SessionCorruptError`. */
+  loadMeta(name: string): Promise<SessionMeta | null>;
+  objects(name: string): AsyncIterable<StoredObject>;
+  /** One of those. */
+  open(name: string, object: string): Promise<Readable>;
+  /** Everything that is kept under the name. */
+  remove(name: string): Promise<void>;
+}
+
+export interface StoredSession {
+  name: string;
+  bytes: number;
+  /** When anything of it was last saved. */
+  savedAt: Date;
+}
+
+export interface StoredObject {
+  name: string;
+  bytes: number;
+  savedAt: Date;
 }
 
 export interface Session {
@@ -27,14 +69,33 @@ export interface Session {
   meta: SessionMeta | null;
   /** Why there is no meta although it was saved: the conversation is good without it. */
   metaError: SessionCorruptError | null;
-  /** The tar.gz of the sandbox, if there is one; opened when asked for. */
-  openArchive(): Promise<Readable | null>;
+  /**
+   * The archives that make the files of the sandbox, laid over each other in this order. Opening one throws
+   * `SessionCorruptError` when it is missing, cut off or altered, before anything of it is given.
+   */
+  openFiles(): Promise<(() => Promise<Readable>)[]>;
 }
 
 export interface SessionContext {
   version: 1;
+  stamp?: Stamp;
+  /** Without it, `sandbox.tar.gz` if there is one. */
+  files?: FilesPart[];
   /** At least one. */
   messages: Message[];
+}
+
+/** Tells one saving from every other. */
+export interface Stamp {
+  id: string;
+  /** What it replaces; null for what has no stamp. */
+  after: string | null;
+}
+
+export interface FilesPart {
+  name: string;
+  bytes: number;
+  sha256: string;
 }
 
 export interface SessionMeta {
@@ -65,4 +126,9 @@ export interface SessionMeta {
 /** The session is there but can not be used: broken, or written by a newer version. */
 export class SessionCorruptError extends Error {
   override readonly name = 'SessionCorruptError';
+}
+
+/** Somebody else works on the session by now; nothing was written. */
+export class SessionTakenError extends Error {
+  override readonly name = 'SessionTakenError';
 }

@@ -4,25 +4,33 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/agent/messages.ts';
 import { NO_USAGE } from '../../src/agent/model.ts';
 import { PermanentError } from '../../src/errors.ts';
+import type { OpenedStore as OpenedSessions } from '../../src/session/create-store.ts';
 import {
+  type FilesPart,
   type Session,
   type SessionContext,
   SessionCorruptError,
   type SessionMeta,
   type SessionStore,
+  SessionTakenError,
 } from '../../src/session/session-store.ts';
 
-export type StoredName = 'context.json' | 'meta.json' | 'sandbox.tar.gz' | 'transcript.jsonl';
+export type StoredName =
+  | 'context.json'
+  | 'meta.json'
+  | 'sandbox.tar.gz'
+  | 'transcript.jsonl'
+  | `history/${string}`;
 
 export interface SessionBackend {
   name: string;
-  open(): Promise<OpenedStore>;
+  open(): Promise<OpenedBackend>;
 }
 
-export interface OpenedStore {
-  store: SessionStore;
+export interface OpenedBackend {
+  store: OpenedSessions;
   /** The same sessions, as another process sees them. */
-  reopen(): SessionStore;
+  reopen(): OpenedSessions;
   /** Around the store: what is kept under a name of a session; null when nothing is. */
   read(id: string, name: StoredName): Promise<Buffer | null>;
   write(id: string, name: StoredName, content: string): Promise<void>;
@@ -31,12 +39,12 @@ export interface OpenedStore {
 
 export function sessionContract(backend: SessionBackend): void {
   describe(`sessions: ${backend.name}`, () => {
-    const opened: OpenedStore[] = [];
+    const opened: OpenedBackend[] = [];
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((one) => one.close()));
     });
 
-    async function open(): Promise<OpenedStore> {
+    async function open(): Promise<OpenedBackend> {
       const one = await backend.open();
       opened.push(one);
       return one;
@@ -49,16 +57,16 @@ export function sessionContract(backend: SessionBackend): void {
 
     test('a saved session is loaded as it was, also by another process', async () => {
       const { store, reopen } = await open();
-      await store.saveArchive(ID, Readable.from([Buffer.from('archive')]));
-      await store.saveContext(ID, context());
+      const files = [await saveFiles(store, 'base'), await saveFiles(store, 'change')];
+      await store.saveContext(ID, { ...context(), files });
       await store.saveMeta(ID, meta());
 
       for (const reader of [store, reopen()]) {
         const session = await loaded(reader);
-        expect(session.context).toEqual(context());
+        expect(session.context).toEqual({ ...context(), files });
         expect(session.meta).toEqual(meta());
         expect(session.metaError).toBeNull();
-        expect(await archiveOf(session)).toBe('archive');
+        expect(await filesOf(session)).toEqual(['base', 'change']);
       }
     });
 
@@ -69,34 +77,35 @@ export function sessionContract(backend: SessionBackend): void {
       expect(JSON.stringify(saved)).toBe(JSON.stringify(context()));
     });
 
-    test('a conversation alone is a session without meta and archive', async () => {
+    test('a conversation alone is a session without meta and files', async () => {
       const { store } = await open();
       await store.saveContext(ID, context());
       const session = await loaded(store);
       expect(session.meta).toBeNull();
       expect(session.metaError).toBeNull();
-      expect(await session.openArchive()).toBeNull();
+      expect(await session.openFiles()).toEqual([]);
     });
 
-    test('a transcript, meta or archive without a conversation is no session', async () => {
+    test('a transcript, meta or files without a conversation is no session', async () => {
       const { store } = await open();
       await store.appendTranscript(ID, { event: 'started' });
       await store.saveMeta(ID, meta());
-      await store.saveArchive(ID, Readable.from([Buffer.from('archive')]));
+      await saveFiles(store, 'files');
+      await store.flush(ID);
       expect(await store.load(ID)).toBeNull();
     });
 
     test('what is saved again replaces what was there', async () => {
       const { store } = await open();
       for (const text of ['a long first text', 'second']) {
-        await store.saveContext(ID, { version: 1, messages: [{ role: 'user', content: text }] });
+        const files = [await saveFiles(store, text)];
+        await store.saveContext(ID, { version: 1, messages: [{ role: 'user', content: text }], files });
         await store.saveMeta(ID, { ...meta(), ending: text });
-        await store.saveArchive(ID, Readable.from([Buffer.from(text)]));
       }
       const session = await loaded(store);
       expect(session.context.messages).toEqual([{ role: 'user', content: 'second' }]);
       expect(session.meta?.ending).toBe('second');
-      expect(await archiveOf(session)).toBe('second');
+      expect(await filesOf(session)).toEqual(['second']);
     });
 
     test('sessions do not see each other', async () => {
@@ -107,27 +116,172 @@ export function sessionContract(backend: SessionBackend): void {
       expect((await store.load('two'))?.context).toEqual(context());
     });
 
-    test('an archive of several megabytes comes back whole', async () => {
+    test('an archive of several parts comes back whole', async () => {
       const { store } = await open();
-      const chunks = Array.from({ length: 80 }, (_, index) => Buffer.alloc(100_000, index));
-      await store.saveContext(ID, context());
-      await store.saveArchive(ID, Readable.from(chunks));
-      const archive = await (await loaded(store)).openArchive();
-      expect(archive && Buffer.concat(chunks).equals(await buffer(archive))).toBe(true);
+      const chunks = Array.from({ length: 180 }, (_, index) => Buffer.alloc(100_000, index));
+      const part = await store.saveFiles(ID, Readable.from(chunks));
+      await store.saveContext(ID, { ...context(), files: [part] });
+      const [openIt] = await (await loaded(store)).openFiles();
+      expect(openIt && Buffer.concat(chunks).equals(await buffer(await openIt()))).toBe(true);
     });
 
-    test('an archive whose stream fails leaves the old one', async () => {
+    test('an archive whose stream fails is not kept', async () => {
       const { store } = await open();
-      await store.saveContext(ID, context());
-      await store.saveArchive(ID, Readable.from([Buffer.from('old')]));
       const broken = Readable.from(
         (function* () {
           yield Buffer.from('half of the new');
           throw new Error('sandbox is gone');
         })(),
       );
-      await expect(store.saveArchive(ID, broken)).rejects.toThrow('sandbox is gone');
-      expect(await archiveOf(await loaded(store))).toBe('old');
+      await expect(store.saveFiles(ID, broken)).rejects.toThrow('sandbox is gone');
+      expect(await store.listFiles(ID)).toEqual([]);
+    });
+
+    test('a session from before archives were named has its sandbox.tar.gz', async () => {
+      const { store, write } = await open();
+      await store.saveContext(ID, context());
+      await write(ID, 'sandbox.tar.gz', 'from before');
+      expect(await filesOf(await loaded(store))).toEqual(['from before']);
+    });
+
+    test('an archive is copied to sandbox.tar.gz, and others can be removed', async () => {
+      const { store, read } = await open();
+      const [old, part] = [await saveFiles(store, 'old'), await saveFiles(store, 'whole')];
+      for (const one of [old, part]) {
+        const sandbox = await store.copyToSandbox(ID, one);
+        await store.saveContext(ID, { ...context(), files: [sandbox] });
+      }
+      expect((await store.listFiles(ID)).toSorted()).toEqual([old.name, part.name].toSorted());
+      await store.removeFiles(ID, [old.name, part.name, 'files/never-there.tar.gz']);
+      expect(await store.listFiles(ID)).toEqual([]);
+      expect(await filesOf(await loaded(store))).toEqual(['whole']);
+      expect((await read(ID, 'sandbox.tar.gz'))?.toString()).toBe('whole');
+    });
+
+    test.each<[string, string, RegExp]>([
+      ['cut off', 'the fil', /cut off: 7 of 9 bytes/],
+      ['altered', 'the Files', /altered/],
+      ['longer', 'the files and more', /altered/],
+    ])(
+      'an archive that is %s is an error that names it, before any of it is read',
+      async (_, content, words) => {
+        const { store, write } = await open();
+        const sandbox = await store.copyToSandbox(ID, await saveFiles(store, 'the files'));
+        await store.saveContext(ID, { ...context(), files: [sandbox] });
+        await write(ID, 'sandbox.tar.gz', content);
+        const [openIt] = await (await loaded(store)).openFiles();
+        const failure = openIt?.();
+        await expect(failure).rejects.toThrow(SessionCorruptError);
+        await expect(failure).rejects.toThrow(words);
+        await expect(failure).rejects.toThrow('sandbox.tar.gz');
+      },
+    );
+
+    test('an archive that is missing is an error that names it', async () => {
+      const { store } = await open();
+      const part = await saveFiles(store, 'files');
+      await store.saveContext(ID, { ...context(), files: [part] });
+      await store.removeFiles(ID, [part.name]);
+      const [openIt] = await (await loaded(store)).openFiles();
+      await expect(openIt?.()).rejects.toThrow(SessionCorruptError);
+      await expect(openIt?.()).rejects.toThrow(part.name);
+    });
+
+    describe('with a stamp', () => {
+      const stamped = (id: string, after: string | null, content = id): SessionContext => ({
+        version: 1,
+        stamp: { id, after },
+        messages: [{ role: 'user', content }],
+      });
+
+      test('a conversation follows the one its writer has seen', async () => {
+        const { store, reopen } = await open();
+        await store.saveContext(ID, stamped('a', null));
+        await reopen().saveContext(ID, stamped('b', 'a'));
+        await store.saveContext(ID, stamped('c', 'b'));
+        expect((await loaded(store)).context.stamp).toEqual({ id: 'c', after: 'b' });
+      });
+
+      test('a writer who has seen another one is refused, and nothing is lost', async () => {
+        const { store, reopen } = await open();
+        await store.saveContext(ID, stamped('a', null));
+        await reopen().saveContext(ID, stamped('theirs', 'a'));
+        const late = store.saveContext(ID, stamped('late', 'a'));
+        await expect(late).rejects.toThrow(SessionTakenError);
+        await expect(store.saveContext(ID, stamped('later', null))).rejects.toThrow(SessionTakenError);
+        expect((await loaded(store)).context.messages[0]?.content).toBe('theirs');
+      });
+
+      test('the same saving may be repeated', async () => {
+        const { store } = await open();
+        await store.saveContext(ID, stamped('a', null));
+        await store.saveContext(ID, stamped('a', null));
+        await store.saveContext(ID, stamped('b', 'a'));
+        await store.saveContext(ID, stamped('b', 'a'));
+      });
+
+      test('a session from before stamps, and one that is gone, can be gone on with', async () => {
+        const { store } = await open();
+        await store.saveContext(ID, context());
+        await store.saveContext(ID, stamped('a', null));
+        await store.setAside(ID, 'old');
+        await store.saveContext(ID, stamped('b', 'a'));
+        expect((await loaded(store)).context.stamp?.id).toBe('b');
+      });
+    });
+
+    describe('the catalog', () => {
+      test('lists every session, those that were set aside too, with size and time', async () => {
+        const { store } = await open();
+        const before = Date.now() - 2_000;
+        for (const id of ['one', 'two', 'three']) {
+          await store.saveContext(id, context());
+          await store.saveMeta(id, { ...meta(), sessionId: id });
+        }
+        await store.setAside('two', 'old');
+        const found = await Array.fromAsync(store.catalog.list());
+        expect(found.map(({ name }) => name.replace(/\d+/, 'N'))).toEqual(['one', 'three', 'two.N.old']);
+        for (const { name, bytes, savedAt } of found) {
+          expect(bytes).toBeGreaterThan(500);
+          expect(savedAt.getTime()).toBeGreaterThan(before);
+          expect(await store.catalog.loadMeta(name)).toMatchObject({ projectPath: 'group/app' });
+        }
+      });
+
+      test('gives each object of a session, and removes a session for good', async () => {
+        const { store } = await open();
+        const part = await saveFiles(store, 'files');
+        await store.saveContext(ID, { ...context(), files: [part] });
+        await store.saveHistory(ID, context().messages);
+        await store.saveContext('other', context());
+        const found = await Array.fromAsync(store.catalog.objects(ID));
+        expect(found.map(({ name }) => name).toSorted()).toEqual([
+          'context.json',
+          part.name,
+          'history/0001.json',
+        ]);
+        expect((await buffer(await store.catalog.open(ID, part.name))).toString()).toBe('files');
+        await store.catalog.remove(ID);
+        await store.catalog.remove(ID);
+        expect(await Array.fromAsync(store.catalog.objects(ID))).toEqual([]);
+        expect(await store.load(ID)).toBeNull();
+        expect(await Array.fromAsync(store.catalog.list())).toMatchObject([{ name: 'other' }]);
+      });
+    });
+
+    test('says that it can be used', async () => {
+      const { store } = await open();
+      await store.probe();
+      expect(await store.check()).toEqual(expect.any(Object));
+      expect(await Array.fromAsync(store.catalog.list())).toEqual([]);
+    });
+
+    test('turns that were cut out are kept one after the other', async () => {
+      const { store, read } = await open();
+      await store.saveHistory(ID, [{ role: 'user', content: 'first' }]);
+      await store.saveHistory(ID, [{ role: 'user', content: 'second' }]);
+      expect((await read(ID, 'history/0001.json'))?.toString()).toContain('first');
+      expect((await read(ID, 'history/0002.json'))?.toString()).toContain('second');
     });
 
     test('many saves at once leave one of them, whole', async () => {
@@ -247,6 +401,7 @@ export function sessionContract(backend: SessionBackend): void {
         text: `line\nbreak ${'x'.repeat(n * 50)}`,
       }));
       await Promise.all(events.map((event) => store.appendTranscript(ID, event)));
+      await store.flush(ID);
       expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual(events);
     });
 
@@ -256,13 +411,17 @@ export function sessionContract(backend: SessionBackend): void {
       const first = store.appendTranscript(ID, event);
       event.n = 2;
       await Promise.all([first, store.appendTranscript(ID, event)]);
+      await store.flush(ID);
       expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
     test('a transcript goes on in another process', async () => {
       const { store, reopen, read } = await open();
       await store.appendTranscript(ID, { n: 1 });
-      await reopen().appendTranscript(ID, { n: 2 });
+      await store.flush(ID);
+      const other = reopen();
+      await other.appendTranscript(ID, { n: 2 });
+      await other.close();
       expect(linesOf(await read(ID, 'transcript.jsonl'))).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
@@ -273,7 +432,7 @@ export function sessionContract(backend: SessionBackend): void {
         await expect(store.load(id)).rejects.toThrow(PermanentError);
         await expect(store.saveContext(id, context())).rejects.toThrow(PermanentError);
         await expect(store.saveMeta(id, meta())).rejects.toThrow(PermanentError);
-        await expect(store.saveArchive(id, Readable.from(['x']))).rejects.toThrow(PermanentError);
+        await expect(store.saveFiles(id, Readable.from(['x']))).rejects.toThrow(PermanentError);
         await expect(store.appendTranscript(id, {})).rejects.toThrow(PermanentError);
         await expect(store.setAside(id, 'old')).rejects.toThrow(PermanentError);
       },
@@ -289,9 +448,13 @@ async function loaded(store: SessionStore): Promise<Session> {
   return session;
 }
 
-async function archiveOf(session: Session): Promise<string | undefined> {
-  const archive = await session.openArchive();
-  return archive ? (await buffer(archive)).toString() : undefined;
+async function saveFiles(store: SessionStore, content: string): Promise<FilesPart> {
+  return store.saveFiles(ID, Readable.from([Buffer.from(content)]));
+}
+
+async function filesOf(session: Session): Promise<string[]> {
+  const opened = await Promise.all((await session.openFiles()).map((open) => open()));
+  return Promise.all(opened.map(async (archive) => (await buffer(archive)).toString()));
 }
 
 function linesOf(transcript: Buffer | null): unknown[] {

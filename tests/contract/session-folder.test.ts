@@ -44,23 +44,26 @@ describe('sessions in a folder', () => {
     const dir = join(await makeDir(), 'not', 'yet');
     const store = openFolderStore({ dir });
     await store.saveContext('s', CONTEXT);
-    await store.saveArchive('s', Readable.from(['x']));
+    await store.saveFiles('s', Readable.from([Buffer.from('x')]));
+    await store.saveContext('s', { ...CONTEXT, stamp: { id: 'a', after: null } });
     await store.appendTranscript('s', {});
     expect(await modeOf(join(dir, 's'))).toBe(0o700);
-    for (const name of await readdir(join(dir, 's')))
-      expect(await modeOf(join(dir, 's', name)), name).toBe(0o600);
+    for (const entry of await readdir(join(dir, 's'), { recursive: true, withFileTypes: true }))
+      expect(await modeOf(join(entry.parentPath, entry.name)), entry.name).toBe(
+        entry.isDirectory() ? 0o700 : 0o600,
+      );
   });
 
   test('that are set aside lose nothing', async () => {
     const dir = await makeDir();
     const store = openFolderStore({ dir });
-    await store.saveContext('s', { version: 1, messages: [{ role: 'user', content: 'why?' }] });
-    await store.saveArchive('s', Readable.from(['files']));
+    const part = await store.saveFiles('s', Readable.from([Buffer.from('files')]));
+    await store.saveContext('s', { ...CONTEXT, files: [part] });
     await store.setAside('s', 'old');
     const [name = ''] = await readdir(dir);
     expect(name).toMatch(/^s\.\d+\.old$/);
     expect(await readFile(join(dir, name, 'context.json'), 'utf8')).toContain('why?');
-    expect(await readFile(join(dir, name, 'sandbox.tar.gz'), 'utf8')).toBe('files');
+    expect(await readFile(join(dir, name, part.name), 'utf8')).toBe('files');
   });
 
   test('ignore what a stopped process left half written', async () => {
@@ -73,15 +76,15 @@ describe('sessions in a folder', () => {
     await writeFile(join(dir, 's', 'sandbox.tar.gz.2.tmp'), 'half');
     const session = await store.load('s');
     expect(session?.context).toEqual(CONTEXT);
-    expect(await session?.openArchive()).toBeNull();
+    expect(await session?.openFiles()).toEqual([]);
   });
 
   test('leave nothing behind when a save fails', async () => {
     const dir = await makeDir();
     const store = openFolderStore({ dir });
     const broken = new Readable({ read: () => broken.destroy(new Error('gone')) });
-    await expect(store.saveArchive('s', broken)).rejects.toThrow('gone');
-    expect(await readdir(join(dir, 's'))).toEqual([]);
+    await expect(store.saveFiles('s', broken)).rejects.toThrow('gone');
+    expect(await readdir(join(dir, 's', 'files'))).toEqual([]);
   });
 
   test('go on with a new line after half a line in the transcript', async () => {

@@ -24,6 +24,8 @@ export interface SceneOptions {
   now?: () => number;
   /** Which vendor's wire format the model speaks. */
   provider?: Provider;
+  /** Further variables of the service. */
+  env?: Record<string, string>;
   /** A model that is asked first. */
   before?: { provider: Provider; baseUrl: string };
 }
@@ -61,6 +63,7 @@ export async function createScene(options: SceneOptions) {
     MODEL_KEY: 'key-of-the-model-vendor',
     GITLAB_READ_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['read_api'] }),
     GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['api'] }),
+    ...options.env,
   };
 
   const services: Service[] = [];
@@ -152,7 +155,10 @@ function toConfig(
     },
   };
   const sections = Object.keys({ ...base, ...config });
-  return Object.fromEntries(sections.map((name) => [name, { ...base[name], ...config[name] }]));
+  const isWhole = (name: string): boolean => name === 'store' && config[name] !== undefined;
+  return Object.fromEntries(
+    sections.map((name) => [name, { ...(!isWhole(name) && base[name]), ...config[name] }]),
+  );
 }
 
 export interface Delivery {

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { offerDocker } from './offer-docker.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
+import { startS3 } from './s3.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +17,7 @@ declare module 'vitest' {
     pgliteTemplate: string;
     /** Where to ask for the Docker engine, which is started then. */
     dockerUrl: string;
+    s3Url: string;
   }
 }
 
@@ -26,13 +28,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.TMPDIR = folder;
   const template = join(folder, 'pglite-template');
   const docker = await offerDocker();
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres(), makeTemplate(template)]);
+  const [redis, postgres, s3] = await Promise.all([
+    startRedis(),
+    startPostgres(),
+    startS3(),
+    makeTemplate(template),
+  ]);
   project.provide('redisUrl', redis?.url ?? null);
   project.provide('postgresUrl', postgres?.url ?? null);
   project.provide('pgliteTemplate', template);
   project.provide('dockerUrl', docker.url);
+  project.provide('s3Url', s3.url);
   return async () => {
-    await Promise.all([redis?.stop(), postgres?.stop(), docker.stop()]);
+    await Promise.all([redis?.stop(), postgres?.stop(), s3.stop(), docker.stop()]);
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -53,7 +53,10 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
   evidence: { rooms: [], packages: [] },
   verify: { rooms: ['agent', 'evidence'], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
-  session: { rooms: ['agent'], packages: ['zod'] },
+  session: {
+    rooms: ['agent'],
+    packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'tar-stream', 'zod'],
+  },
   jobs: {
     rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources', 'verify'],
     packages: ['pino'],
@@ -83,7 +86,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: ['fastify', 'pino'],
   },
-  commands: { rooms: ['config', 'jobs', 'ops', 'queue', 'service'], packages: ['commander'] },
+  commands: { rooms: ['config', 'demo', 'jobs', 'ops', 'queue', 'service'], packages: ['commander'] },
   'cli.ts': { rooms: ['commands', 'config', 'demo', 'evidence', 'ops', 'service'], packages: ['commander'] },
 };
 

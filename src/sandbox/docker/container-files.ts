@@ -1,8 +1,9 @@
 // The files of a container. On their way in and out they flow; only what is asked for as a whole is held.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { MarkedEntry } from '../archive/find-changes.ts';
 import { NOTE, watchNotes } from '../archive/left-out.ts';
-import { planArchive } from '../archive/plan-archive.ts';
+import { type PlannedEntry, planArchive } from '../archive/plan-archive.ts';
 import { type ArchiveEntry, readArchive } from '../archive/read-archive.ts';
 import type { FileCaps } from '../file-caps.ts';
 import type { OnLeftOut } from '../sandbox.ts';
@@ -49,11 +50,18 @@ export async function* archiveOf(
   folders: readonly string[],
   { maxBytes, onLeftOut }: { maxBytes: number; onLeftOut: OnLeftOut | undefined },
 ) {
-  const { content } = await collect(container, { verb: 'measure', request: { folders, note: NOTE } });
-  const measured = measuredSchema.parse(JSON.parse(content.toString()));
-  const { entries, leftOut } = planArchive(measured, maxBytes);
+  const { entries, leftOut } = planArchive(await measureFiles(container, folders), maxBytes);
   onLeftOut?.(leftOut);
-  yield* askFiles(container, { verb: 'pack', request: { entries } });
+  yield* packFiles(container, entries);
+}
+
+export async function measureFiles(container: Container, folders: readonly string[]): Promise<MarkedEntry[]> {
+  const { content } = await collect(container, { verb: 'measure', request: { folders, note: NOTE } });
+  return measuredSchema.parse(JSON.parse(content.toString()));
+}
+
+export function packFiles(container: Container, entries: readonly PlannedEntry[]) {
+  return askFiles(container, { verb: 'pack', request: { entries } });
 }
 
 /** All of it or nothing. Answers what had been left out. */
@@ -77,6 +85,7 @@ const measuredSchema = z.array(
     kind: z.enum(['file', 'folder']),
     bytes: z.number(),
     text: z.string().optional(),
+    print: z.string(),
   }),
 );
 

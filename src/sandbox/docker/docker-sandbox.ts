@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
+import { markOf, planChanges } from '../archive/find-changes.ts';
+import { toRemovedEntry } from '../archive/merge-archives.ts';
 import { toWords } from '../ending-words.ts';
 import type { FileCaps } from '../file-caps.ts';
 import {
   type ExecEnding,
   type ExecOptions,
   type ExecResult,
-  type OnLeftOut,
   type Sandbox,
   SandboxLostError,
   type SandboxPurpose,
@@ -14,7 +15,9 @@ import { toNormalPath } from '../sandbox-path.ts';
 import { type Container, ContainerLostError } from './container.ts';
 import {
   archiveOf,
+  measureFiles,
   namesIn,
+  packFiles,
   readFileFrom,
   restoreInto,
   streamFileFrom,
@@ -70,17 +73,12 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     }
   }
 
-  const archiveNow = (folders: readonly string[], maxBytes: number, onLeftOut?: OnLeftOut) =>
-    flow((used) => archiveOf(used, folders, { maxBytes, onLeftOut }));
-
-  const readNow = (path: string) => flow((used) => streamFileFrom(used, path));
-
-  async function* flow(open: (used: Container) => AsyncGenerator<Buffer, unknown>) {
+  async function* streamFiles(read: (used: Container) => AsyncIterable<Buffer>) {
     const giveBack = await turns.share();
     const used = container;
     try {
       assertOpen();
-      yield* open(used);
+      yield* read(used);
     } catch (error) {
       throw await toFailure(used, error);
     } finally {
@@ -130,7 +128,10 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
       return withFiles((used) => readFileFrom(used, target));
     },
 
-    streamFile: (path) => Readable.from(readNow(toNormalPath(path))),
+    streamFile(path) {
+      const target = toNormalPath(path);
+      return Readable.from(streamFiles((used) => streamFileFrom(used, target)));
+    },
 
     async list(folder) {
       const target = toNormalPath(folder);
@@ -138,7 +139,21 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
     },
 
     archive: (folders, keepBytes, onLeftOut) =>
-      Readable.from(archiveNow(folders.map(toNormalPath), keepBytes, onLeftOut)),
+      Readable.from(
+        streamFiles((used) => archiveOf(used, folders.map(toNormalPath), { maxBytes: keepBytes, onLeftOut })),
+      ),
+
+    async mark(folders) {
+      return markOf(await withFiles((used) => measureFiles(used, folders.map(toNormalPath))));
+    },
+
+    async findChanges(folders, keepBytes, since) {
+      const measured = await withFiles((used) => measureFiles(used, folders.map(toNormalPath)));
+      const { mark, leftOut, entries, removed } = planChanges(measured, keepBytes, since);
+      if (entries.length + removed.length === 0) return { mark, leftOut, pack: null };
+      const packed = [...toRemovedEntry(removed), ...entries];
+      return { mark, leftOut, pack: () => Readable.from(streamFiles((used) => packFiles(used, packed))) };
+    },
 
     async restore(archive) {
       return withFiles((used) => restoreInto(used, archive, options));

@@ -87,18 +87,23 @@ def measure(request):
         if os.path.islink(top):
             continue
         for folder, _, files in os.walk(top):
-            found.append({'path': folder, 'kind': 'folder', 'bytes': 0})
+            found.append({'path': folder, 'kind': 'folder', 'bytes': 0, 'print': 'folder'})
             for name in files:
                 path = f'{folder}/{name}'
                 status = os.lstat(path)
                 if stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK):
-                    entry = {'path': path, 'kind': 'file', 'bytes': status.st_size}
+                    entry = {'path': path, 'kind': 'file', 'bytes': status.st_size, 'print': print_of(status)}
                     if name.endswith(note['end']) and status.st_size <= note['maxBytes']:
                         with open(path, encoding='utf-8', errors='replace', newline='') as file:
                             entry['text'] = file.read()
                     found.append(entry)
     stdout.write(json.dumps(found).encode())
     return {}
+
+
+def print_of(status):
+    """Another one whenever the file is: nobody in here can set the time of the last change to it."""
+    return f'{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_mode}'
 
 
 def pack(request):

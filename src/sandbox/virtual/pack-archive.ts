@@ -1,23 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import { pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import type { MarkedEntry } from '../archive/find-changes.ts';
 import { NOTE } from '../archive/left-out.ts';
-import type { MeasuredEntry, PlannedEntry } from '../archive/plan-archive.ts';
+import type { PlannedEntry } from '../archive/plan-archive.ts';
 import type { FileMap } from './file-entry.ts';
 import { toSandboxPath } from './sandbox-path.ts';
 
 /** What lies in the folders. Links stay out: an archive with links is refused when it comes back. */
-export function measureFiles(files: FileMap, folders: readonly string[]): MeasuredEntry[] {
+export function measureFiles(files: FileMap, folders: readonly string[]): MarkedEntry[] {
   const roots = folders.map(toSandboxPath);
-  return [...files.keys()].sort().flatMap((path): MeasuredEntry[] => {
+  return [...files.keys()].sort().flatMap((path): MarkedEntry[] => {
     const entry = files.get(path);
     if (!entry || entry.kind === 'link' || !roots.some((root) => isWithin(path, root))) return [];
-    if (entry.kind === 'folder') return [{ path, kind: entry.kind, bytes: 0 }];
+    if (entry.kind === 'folder') return [{ path, kind: entry.kind, bytes: 0, print: 'folder' }];
     const bytes = entry.bytes.byteLength;
     const mayBeNote = path.endsWith(NOTE.end) && bytes <= NOTE.maxBytes;
-    return [{ path, kind: entry.kind, bytes, ...(mayBeNote && { text: String(Buffer.from(entry.bytes)) }) }];
+    const text = mayBeNote && { text: String(Buffer.from(entry.bytes)) };
+    return [{ path, kind: entry.kind, bytes, print: printOf(entry), ...text }];
   });
 }
+
+/** A file that changes is another object. */
+function printOf(entry: object): string {
+  const known = prints.get(entry) ?? randomUUID();
+  prints.set(entry, known);
+  return known;
+}
+
+const prints = new WeakMap<object, string>();
 
 /** A tar.gz of these entries. */
 export function packArchive(files: FileMap, entries: readonly PlannedEntry[]): Readable {

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { markOf, planChanges } from '../archive/find-changes.ts';
+import { toRemovedEntry } from '../archive/merge-archives.ts';
 import { planArchive } from '../archive/plan-archive.ts';
 import { toWords } from '../ending-words.ts';
 import { type FileCaps, tooManyBytes } from '../file-caps.ts';
@@ -113,6 +115,16 @@ export function createVirtualSandbox(caps: FileCaps & ProcessLimits): Sandbox {
       const { entries, leftOut } = planArchive(measureFiles(files, folders), keepBytes);
       onLeftOut?.(leftOut);
       return packArchive(files, entries);
+    },
+
+    mark: async (folders) => markOf(measureFiles(tree.files(), folders)),
+
+    async findChanges(folders, keepBytes, since) {
+      const files = tree.files();
+      const plan = planChanges(measureFiles(files, folders), keepBytes, since);
+      const { mark, leftOut, entries, removed } = plan;
+      if (entries.length + removed.length === 0) return { mark, leftOut, pack: null };
+      return { mark, leftOut, pack: () => packArchive(files, [...toRemovedEntry(removed), ...entries]) };
     },
 
     async restore(archive) {

@@ -10,10 +10,12 @@ import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
+import { createSpool, type Spool } from '../../../src/jobs/spool.ts';
 import { NotYet } from '../../../src/queue/queue.ts';
 import type { Sandbox, SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
+import type { SessionStore } from '../../../src/session/session-store.ts';
 import { newLedger } from '../../services/ledger.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from '../agent/scripted.ts';
 import { assistant, result, user } from '../models/requests.ts';
@@ -90,6 +92,47 @@ test('a run that has lost its lock writes nothing over what the next one has sav
   const failure = run({}, [{ calls: [{ name: 'look' }] }], { signal: lost.signal, toolbox });
   await expect(failure).rejects.toThrow('the lock was lost');
   expect(JSON.parse(await readFile(join(dir, ID, 'context.json'), 'utf8')).messages).toEqual(theirs);
+});
+
+describe('a session that can not be saved at the end', () => {
+  test('is posted all the same, and the note says what a reply may find', async () => {
+    const folder = openFolderStore({ dir });
+    const store: SessionStore = { ...folder, saveFiles: () => Promise.reject(new RetryableError('away')) };
+    const { note, ending } = await run({}, undefined, { store });
+    expect(ending).toBe('answered');
+    expect(note).toMatch(/could not be saved: a reply to this note may start afresh[\s\S]*Done\./);
+  });
+
+  test('is kept on this machine and saved before anybody goes on with it', async () => {
+    const from = openFolderStore({ dir: join(dir, 'unsaved') });
+    const to = openFolderStore({ dir });
+    const spool = createSpool({ from, to, log: pino({ level: 'silent' }) });
+    const store: SessionStore = { ...to, saveFiles: () => Promise.reject(new RetryableError('away')) };
+    const { note } = await run({}, undefined, { store, spool });
+    expect(note).not.toContain('could not be saved');
+    expect(await saved()).toEqual([user(EVENT)]);
+    expect((await from.load(ID))?.context.messages).toHaveLength(2);
+
+    const { requests } = await run({ question: QUESTION, resumes: true }, undefined, { spool });
+    expect(requests[0]?.messages).toHaveLength(3);
+    expect(await savedMeta()).toMatchObject({ runs: 2 });
+    expect(await from.load(ID)).toBeNull();
+  });
+
+  test('is of no use once another run has gone on with it', async () => {
+    const from = openFolderStore({ dir: join(dir, 'unsaved') });
+    const to = openFolderStore({ dir });
+    const spool = createSpool({ from, to, log: pino({ level: 'silent' }) });
+    const store: SessionStore = { ...to, saveFiles: () => Promise.reject(new RetryableError('away')) };
+    await run({}, undefined, { store, spool });
+    await run({ question: QUESTION, resumes: true });
+    expect(await spool.deliverAll()).toBe(0);
+    expect((await to.load(ID))?.context.messages.at(-1)).toMatchObject({
+      content: 'Done.',
+      role: 'assistant',
+    });
+    expect((await readdir(join(dir, 'unsaved')))[0]).toMatch(/\.bad$/);
+  });
 });
 
 describe('a conversation that is damaged', () => {
@@ -295,7 +338,9 @@ async function run(
     keepBytes = 1_000_000,
     toolbox = scriptedTools().toolbox,
     signal = new AbortController().signal,
-  }: { sandboxes?: SandboxProvider; keepBytes?: number; toolbox?: Toolbox; signal?: AbortSignal } = {},
+    store = openFolderStore({ dir }),
+    spool = null,
+  }: Surroundings = {},
 ) {
   const { model, requests } = scriptedModel(turns);
   const findings = await investigate(
@@ -303,7 +348,8 @@ async function run(
       openLedger: newLedger,
       openModel: () => model,
       openSideModel: () => null,
-      store: openFolderStore({ dir }),
+      store,
+      spool,
       sandboxes,
       keepBytes,
       createToolbox: () => toolbox,
@@ -347,6 +393,15 @@ async function run(
     { signal, onEvent: () => undefined },
   );
   return { ...findings, requests };
+}
+
+interface Surroundings {
+  sandboxes?: SandboxProvider;
+  keepBytes?: number;
+  toolbox?: Toolbox;
+  signal?: AbortSignal;
+  store?: SessionStore;
+  spool?: Spool | null;
 }
 
 /** A run in whose sandbox these files come to be, and sandboxes that can be looked into. */

@@ -2,24 +2,31 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import type { Message } from '../../../src/agent/messages.ts';
+import { openSessionFiles } from '../../../src/jobs/session-files.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
+import { openS3Store } from '../../../src/session/s3-store.ts';
 import { createToolbox } from '../../../src/tools/toolbox.ts';
 import { exec, MIB, openProvider, openSandbox } from '../../services/docker-sandboxes.ts';
+import { s3Options } from '../../services/s3.ts';
 import { dockerGap, ENGINE_MS, sharedDocker, titleWithDocker } from '../../services/shared-docker.ts';
 import { call } from '../tools/calling.ts';
 import { createFakeSource, fakeTool, text } from '../tools/fake-source.ts';
 
 const SIZE = 200 * MIB;
 
-describe.skipIf(dockerGap !== null)(titleWithDocker('200 MB'), () => {
+describe.skipIf(dockerGap !== null).each([
+  ['a folder', () => openFolderStore({ dir: mkdtempSync(join(tmpdir(), 'large-')) })],
+  ['S3', () => openS3Store(s3Options(inject('s3Url')))],
+])(titleWithDocker('200 MB and %s:'), (_where, openStore) => {
   beforeAll(sharedDocker, ENGINE_MS);
 
   test('go from a source into the sandbox, into the session and back without being held', async () => {
     const provider = await openProvider({ maxBytes: 256 * MIB, memoryMb: 768 });
     const [one, other] = [await openSandbox({}, provider), await openSandbox({}, provider)];
-    const store = openFolderStore({ dir: mkdtempSync(join(tmpdir(), 'large-')) });
+    const store = openStore();
     const log = fakeTool('farm_get_log', z.strictObject({}), () => text(toLog(SIZE)));
     const toolbox = createToolbox({ sandbox: one, sources: [createFakeSource('farm', [log])] });
     const memory = watchMemory();
@@ -27,9 +34,13 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('200 MB'), () => {
     const path = '/tmp/data/large.log';
     const { result } = await call(toolbox, 'fetch_to_sandbox', { tool: 'farm_get_log', path });
     expect(result).toEqual({ saved_to: path, bytes: SIZE });
-    await store.saveArchive('session', one.archive(['/tmp/data'], SIZE));
-    await store.saveContext('session', { version: 1, messages: [{ role: 'user', content: 'hello' }] });
-    const archive = await (await store.load('session'))?.openArchive();
+    const messages: Message[] = [{ role: 'user', content: 'hello' }];
+    const files = [await store.saveFiles('session', one.archive(['/tmp/data'], SIZE))];
+    await exec(one, 'echo more > /tmp/data/small.log');
+    const change = await one.findChanges(['/tmp/data'], 2 * SIZE, new Map());
+    if (change.pack) files.push(await store.saveFiles('session', change.pack()));
+    await store.saveContext('session', { version: 1, messages, files });
+    const archive = await openSessionFiles(await store.load('session'));
     await other.restore(archive ?? Readable.from([]));
 
     expect(memory.growth()).toBeLessThan(100 * MIB);

@@ -38,6 +38,8 @@ export function createMemorySandbox(
         .map((path) => path.slice(folder.length + 1))
         .sort(),
     archive: () => Readable.from([]),
+    mark: async () => new Map(),
+    findChanges: async () => ({ mark: new Map(), leftOut: [], pack: null }),
     restore: async () => [],
     close: async () => undefined,
   };

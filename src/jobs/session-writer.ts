@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Message } from '../agent/messages.ts';
+import { type FilesMark, type Sandbox, SandboxLostError } from '../sandbox/sandbox.ts';
+import type {
+  FilesPart,
+  Session,
+  SessionContext,
+  SessionMeta,
+  SessionStore,
+} from '../session/session-store.ts';
+import { createLeftOut } from './left-out.ts';
+import { KEPT_FOLDERS } from './restore-files.ts';
+
+/** Saves a run: each time first the files that have changed, then the conversation that names them. */
+export interface SessionWriter {
+  /** From now on nobody else who has the session open can save it. */
+  begin(messages: readonly Message[]): Promise<void>;
+  checkpoint(messages: readonly Message[]): Promise<void>;
+  /** All files in one archive, and what is known of the session now; what no conversation names is removed. */
+  finish(messages: readonly Message[], meta: SessionMeta): Promise<void>;
+  /** The same to another store, from which it is delivered later. */
+  finishInto(store: SessionStore, messages: readonly Message[], meta: SessionMeta): Promise<void>;
+  /** What is not in the files that were saved last. */
+  leftOut(): SessionMeta['leftOut'];
+}
+
+export interface WriterOptions {
+  store: SessionStore;
+  sandbox: Sandbox;
+  keepBytes: number;
+  log: Logger;
+  now: () => number;
+  /** As it was loaded. */
+  session: Session | null;
+  meta: SessionMeta;
+  /** To be kept, beside the usual ones. */
+  folders: readonly string[];
+  /** What is in the sandbox are the files of the session. */
+  isRestored: boolean;
+}
+
+/** More of them, or more bytes in all but the first, and all files are saved anew instead. */
+const MAX_PARTS = 32;
+const MAX_CHANGED_BYTES = 64 * 1024 * 1024;
+
+export function createSessionWriter(options: WriterOptions): SessionWriter {
+  const { store, sandbox, keepBytes, log, session, meta } = options;
+  const { sessionId: id } = meta;
+  const folders = [...KEPT_FOLDERS, ...options.folders];
+  const writer = randomUUID();
+  const leftOut = createLeftOut(options);
+  let saved = 0;
+  let last = session?.context.stamp?.id ?? null;
+  /** What the next conversation names; it is stored already. */
+  let files = options.isRestored ? session?.context.files : [];
+  let mark: FilesMark | null = null;
+
+  function toContext(messages: readonly Message[], parts: FilesPart[] | undefined): SessionContext {
+    // A saving that failed may have been done all the same: the next one has the same id, and may follow either.
+    const stamp = { id: `${writer}.${saved + 1}`, after: last };
+    return { version: 1, stamp, ...(parts && { files: parts }), messages: [...messages] };
+  }
+
+  async function save(messages: readonly Message[]): Promise<void> {
+    const context = toContext(messages, files);
+    await store.saveContext(id, context);
+    saved += 1;
+    last = context.stamp?.id ?? null;
+  }
+
+  async function saveChanges(): Promise<void> {
+    const since = files && isShort(files) ? mark : null;
+    const change = await sandbox.findChanges(folders, keepBytes, since);
+    if (change.pack) {
+      const part = await store.saveFiles(id, change.pack());
+      files = since ? [...(files ?? []), part] : [part];
+    }
+    mark = change.mark;
+    await leftOut.name(change.leftOut);
+  }
+
+  return {
+    async begin(messages) {
+      if (options.isRestored) mark = await sandbox.mark(folders);
+      await save(messages);
+    },
+
+    async checkpoint(messages) {
+      await saveChanges().catch((error) => {
+        // What was saved before is still there, and is what the sandbox has now.
+        if (!(error instanceof SandboxLostError)) throw error;
+        log.error({ err: error }, 'files of the session could not be saved');
+        mark = null;
+      });
+      await save(messages);
+    },
+
+    async finish(messages, ended) {
+      // Listed before the conversation is saved: whoever comes after us has nothing in this list.
+      const listed = await store.listFiles(id);
+      files = await saveAll(store);
+      await save(messages);
+      await store.saveMeta(id, { ...ended, leftOut: leftOut.current() });
+      await tidy(messages, listed).catch((error) =>
+        log.warn({ err: error, session: id }, 'what is no longer needed of a session was not removed'),
+      );
+    },
+
+    async finishInto(other, messages, ended) {
+      const whole = await saveAll(other);
+      await other.saveContext(id, toContext(messages, whole));
+      await other.saveMeta(id, { ...ended, leftOut: leftOut.current() });
+    },
+
+    leftOut: leftOut.current,
+  };
+
+  async function saveAll(target: SessionStore): Promise<FilesPart[] | undefined> {
+    try {
+      const change = await sandbox.findChanges(folders, keepBytes, null);
+      const parts = change.pack ? [await target.saveFiles(id, change.pack())] : [];
+      leftOut.set(change.leftOut);
+      return parts;
+    } catch (error) {
+      if (!(error instanceof SandboxLostError) || target !== store) throw error;
+      log.error({ err: error }, 'files of the session could not be saved');
+      return files;
+    }
+  }
+
+  /**
+   * The archive gets its usual name. Others are removed before, so that a run that was late can not put one of them
+   * there afterwards.
+   */
+  async function tidy(messages: readonly Message[], listed: readonly string[]): Promise<void> {
+    const named = new Set(files?.map(({ name }) => name));
+    await store.removeFiles(
+      id,
+      listed.filter((name) => !named.has(name)),
+    );
+    const [whole, ...others] = files ?? [];
+    if (!whole || others.length > 0 || !whole.name.startsWith('files/')) return;
+    files = [await store.copyToSandbox(id, whole)];
+    await save(messages);
+    await store.removeFiles(id, [whole.name]);
+  }
+}
+
+function isShort(parts: readonly FilesPart[]): boolean {
+  const [first, ...changes] = parts;
+  const changedBytes = changes.reduce((sum, { bytes }) => sum + bytes, 0);
+  return parts.length < MAX_PARTS && changedBytes <= Math.max(MAX_CHANGED_BYTES, first?.bytes ?? 0);
+}

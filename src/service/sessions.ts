@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { Config, Secrets } from '../config/config.ts';
+import { PermanentError } from '../errors.ts';
+import { createSpool, type Spool } from '../jobs/spool.ts';
+import type { OpenedStore } from '../session/create-store.ts';
+import { openFolderStore } from '../session/folder-store.ts';
+import { StoreSetupError } from '../session/s3/to-store-error.ts';
+import { openS3Store } from '../session/s3-store.ts';
+
+export interface Sessions {
+  store: OpenedStore;
+  /** Null where there is no better place for what can not be saved. */
+  spool: Spool | null;
+}
+
+/** Where sessions are kept. What a person has to mend is an error now; what is only away may come back. */
+export async function openSessions(
+  { store: config }: Config,
+  secrets: Pick<Secrets, 's3Credentials'>,
+  log: Logger,
+): Promise<Sessions> {
+  const store = openStore(config, secrets);
+  await store.probe().catch(async (error) => {
+    if (error instanceof StoreSetupError) {
+      await store.close();
+      throw new PermanentError(`Sessions can not be saved: ${error.message}`, { cause: error });
+    }
+    log.error({ err: error }, 'sessions can not be saved now, jobs wait for it');
+  });
+  if (config.kind === 'folder') return { store, spool: null };
+  const from = openFolderStore({ dir: config.spoolDir });
+  return { store, spool: createSpool({ from, to: store, log }) };
+}
+
+export function openStore(
+  config: Config['store'],
+  { s3Credentials }: Pick<Secrets, 's3Credentials'>,
+): OpenedStore {
+  if (config.kind === 'folder') return openFolderStore({ dir: config.dir });
+  const { prefix = '' } = config;
+  return openS3Store({ ...config, prefix, credentials: s3Credentials });
+}

@@ -1,0 +1,44 @@
+// The port of the place where sessions lie: named objects, each written whole or not at all.
+import type { Readable } from 'node:stream';
+import { SessionTakenError, type Stamp, type StoredObject } from './session-store.ts';
+
+/** A key is the name of a session, `/` and the name of something of it. */
+export interface SessionObjects {
+  /** For people. */
+  where(session: string): string;
+  /** Null when there is none. Throws `SessionCorruptError` when it is not what was written. */
+  read(key: string): Promise<string | null>;
+  /** Replaces what is there; with a stamp only as `assertNext` allows. */
+  write(key: string, content: string, stamp?: Stamp): Promise<void>;
+  writeStream(key: string, content: Readable): Promise<Checksum>;
+  /** Null when there is none. With a checksum, throws `SessionCorruptError` before anything that differs is given. */
+  open(key: string, expected?: Checksum): Promise<Readable | null>;
+  copy(from: string, to: string): Promise<void>;
+  /** In the order of their keys. */
+  list(prefix: string): AsyncIterable<StoredObject>;
+  /** What is not there is gone already. */
+  remove(keys: readonly string[]): Promise<void>;
+  /** All that there is of it, also what was never finished. */
+  removeSession(session: string): Promise<void>;
+  /** A whole session gets another name, if it is there. Throws `PermanentError`. */
+  move(session: string, to: string): Promise<void>;
+  /** Adds a line to what is there; null where that can not be done. */
+  append: ((key: string, line: string) => Promise<void>) | null;
+  check(): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export interface Checksum {
+  bytes: number;
+  sha256: string;
+}
+
+/** Throws `SessionTakenError` unless the next one may follow. `stored` is null for what has no stamp. */
+export function assertNext(stored: string | null | undefined, next: Stamp, where: string): void {
+  const isNext = stored === undefined || stored === next.after || stored === next.id;
+  if (isNext) return;
+  throw new SessionTakenError(
+    `The session in ${where} was saved by somebody else meanwhile, so nothing is written over it. ` +
+      'Two runs of the same session are at work; the one that saved it goes on.',
+  );
+}
