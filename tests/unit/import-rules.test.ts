@@ -27,11 +27,12 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'zod',
     ],
   },
-  publish: { rooms: ['gitlab'], packages: [] },
+  publish: { rooms: ['gitlab', 'redact'], packages: [] },
   // The core stands alone.
   agent: { rooms: [], packages: [] },
+  redact: { rooms: ['agent'], packages: ['tar-stream'] },
   models: {
-    rooms: ['agent'],
+    rooms: ['agent', 'redact'],
     packages: [
       '@anthropic-ai/sdk',
       '@anthropic-ai/vertex-sdk',
@@ -41,15 +42,15 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'zod',
     ],
   },
-  tools: { rooms: ['agent', 'evidence', 'sandbox', 'sources'], packages: ['zod'] },
+  tools: { rooms: ['agent', 'evidence', 'redact', 'sandbox', 'sources'], packages: ['zod'] },
   evidence: { rooms: [], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
-  session: { rooms: ['agent'], packages: ['zod'] },
+  session: { rooms: ['agent', 'redact'], packages: ['zod'] },
   jobs: {
-    rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources'],
+    rooms: ['agent', 'publish', 'queue', 'records', 'redact', 'sandbox', 'session', 'sources'],
     packages: ['pino'],
   },
-  ops: { rooms: [], packages: ['fastify', 'pino'] },
+  ops: { rooms: ['redact'], packages: ['fastify', 'pino'] },
   demo: {
     rooms: ['agent', 'config', 'service'],
     packages: ['fastify', 'marked', 'pino', 'string-width', 'wrap-ansi', 'yaml', 'zod'],
@@ -66,6 +67,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'publish',
       'queue',
       'records',
+      'redact',
       'sandbox',
       'session',
       'sources',
