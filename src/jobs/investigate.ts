@@ -12,6 +12,7 @@ import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
+import { RedactionError, type Redactor } from '../redact/redactor.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
@@ -60,6 +61,7 @@ export interface InvestigationDependencies {
   /** For short questions of people, if another one is to answer them. */
   openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
+  redactor: Redactor;
   sandboxes: SandboxProvider;
   /** Of the files that are kept with a session. */
   keepBytes: number;
@@ -83,10 +85,11 @@ export async function investigate(
   investigation: Investigation,
   { signal, onEvent }: { signal: AbortSignal; onEvent: (event: AgentEvent) => void },
 ): Promise<Findings> {
-  const { store, log } = deps;
-  const { sessionId, workflow, question, project, mr, runId } = investigation;
+  const { store, redactor, log } = deps;
+  const { sessionId, workflow, project, mr, runId } = investigation;
+  const question = redactor.value(investigation.question);
   const noteId = question?.noteId;
-  const asked = { ...investigation, event: toEvent(investigation) };
+  const asked = { ...investigation, question, event: redactor.value(toEvent(investigation)) };
   const { session, messages, isContinuation } = await openConversation(deps, asked);
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
@@ -138,7 +141,8 @@ export async function investigate(
     });
     const result = await watch(
       loop,
-      async (event) => {
+      async (said) => {
+        const event = redactor.value(said);
         if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
         onEvent(event);
         const spent = 'usage' in event && { spentMicroUsd: ledger.spentMicroUsd() };
@@ -150,6 +154,8 @@ export async function investigate(
       },
       log,
     );
+    // Whatever else could be told, it might hold what must not be.
+    if (result.error instanceof RedactionError) throw result.error;
     throwIfTakenOver(signal);
     await files.save();
     const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
@@ -157,7 +163,9 @@ export async function investigate(
     const findings = {
       ...result,
       costMicroUsd,
-      note: composeNote({ ...result, costMicroUsd, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      note: redactor.text(
+        composeNote({ ...result, costMicroUsd, sessionId, isSessionLost, gaps: toolbox.gaps() }),
+      ),
       answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);
@@ -205,7 +213,7 @@ function alreadyAnswered({ content, published = content }: AssistantMessage): Fi
   };
 }
 
-/** Whoever watches does not change the run, not even by failing. */
+/** Whoever watches does not change the run, not even by failing, unless secrets can not be removed. */
 async function watch<T>(
   loop: AsyncGenerator<AgentEvent, T>,
   onEvent: (event: AgentEvent) => Promise<void>,
@@ -214,6 +222,9 @@ async function watch<T>(
   while (true) {
     const next = await loop.next();
     if (next.done) return next.value;
-    await onEvent(next.value).catch((error) => log.warn({ err: error }, 'an event was not recorded'));
+    await onEvent(next.value).catch((error) => {
+      if (error instanceof RedactionError) throw error;
+      log.warn({ err: error }, 'an event was not recorded');
+    });
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { PermanentError } from '../errors.ts';
 import { type JobContext, NotYet, StopRequest } from '../queue/queue.ts';
 import type { Records, Run, RunUsage } from '../records/records.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { toRunScope } from './ledger.ts';
 
@@ -17,7 +18,7 @@ export type OnMergeRequest = (mr: MergeRequest, sessionId: string) => Promise<vo
 
 /** Keeps the run's record true whatever the work does. */
 export async function recordRun(
-  { records, now }: { records: Records; now: () => number },
+  { records, redactor, now }: { records: Records; redactor: Redactor; now: () => number },
   context: JobContext,
   log: Logger,
   work: (onMergeRequest: OnMergeRequest) => Promise<RunEnding>,
@@ -27,7 +28,7 @@ export async function recordRun(
   log.info({ attempt: context.attempt }, 'job started');
   const end = async ({ ending, reason, usage }: RunEnding): Promise<void> => {
     const costMicroUsd = await records.costs.used(toRunScope(context.id));
-    const facts = { ending, reason, usage: usage ?? null, costMicroUsd };
+    const facts = { ending, reason: redactor.text(reason), usage: usage ?? null, costMicroUsd };
     await records.runs.save({ ...run, ...facts, state: 'ended', endedAt: now() });
     log.info(facts, 'job ended');
   };

@@ -1,12 +1,13 @@
 import { NotFoundError, PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { AgentAccount } from './agent-account.ts';
 import { type Ensured, ensureOne, settle } from './ensure-one.ts';
 import type { Marker, Markers } from './marker.ts';
 import { makeSafe } from './safe-text.ts';
 import { type MrRef, onlyMarked, readThread, readThreads, type ThreadNote } from './threads.ts';
 
-/** What the agent writes under a merge request. Every text is made safe before it is posted. */
+/** What the agent writes under a merge request. Every text is free of secrets and made safe before it is posted. */
 export interface Notes {
   /** Afterwards the merge request has one analysis by the agent: this one. */
   ensureAnalysis(
@@ -48,6 +49,7 @@ export interface NotesParts {
   client: GitlabClient;
   agent: AgentAccount;
   markers: Markers;
+  redactor: Redactor;
   /** Of the text, without its marker. */
   maxBytes?: number;
 }
@@ -55,12 +57,13 @@ export interface NotesParts {
 // Far below GitLab's limit of a million characters: nobody reads more.
 const DEFAULT_MAX_BYTES = 60_000;
 
-export function createNotes({ client, agent, markers, maxBytes = DEFAULT_MAX_BYTES }: NotesParts): Notes {
+export function createNotes(parts: NotesParts): Notes {
+  const { client, agent, markers, redactor, maxBytes = DEFAULT_MAX_BYTES } = parts;
   const onlyOurs = (notes: ThreadNote[], { mr, signal }: { mr: MrRef; signal: AbortSignal }) =>
     onlyMarked(notes, mr, { agent, markers, signal });
 
   const toBody = ({ mr, body, allowMentions = [] }: NewText, marker: Marker): string => {
-    const text = makeSafe(body, { maxBytes, allowMentions });
+    const text = makeSafe(redactor.text(body), { maxBytes, allowMentions });
     if (text === '') throw new PermanentError('There is no text to post');
     return `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
   };

@@ -7,16 +7,20 @@ import { type Config, defaultLimits, projectLimits, readSecrets, type Secrets } 
 import { type Findings, investigate } from '../jobs/investigate.ts';
 import { type ModelRun, openLedger } from '../jobs/ledger.ts';
 import { toSessionId } from '../jobs/session-id.ts';
+import { redactLog } from '../ops/log.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
+import { redactError } from '../redact/redact-error.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { arrangeModel, type ModelArrangement, type ModelWishes } from './arrange-model.ts';
 import { openClient } from './assembly.ts';
 import { createInvestigator } from './investigator.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
+import { openRedactor } from './open-redactor.ts';
 
 export interface AnalyzeOptions extends ModelWishes {
   config: Config;
@@ -51,14 +55,16 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
 
 async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions): Promise<Analysis> {
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
-  const { post, log, signal, onEvent, env } = options;
+  const { post, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
   const needs = { gitlabRead: true, gitlabWrite: post, models: needsKeys, sources: true } as const;
   const secrets = readSecrets(config, needs, env);
+  const redactor = openRedactor(secrets, options.log);
+  const log = redactLog(options.log, redactor);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
-    const surroundings = { config, secrets, reader, log, now: Date.now };
+    const surroundings = { config, secrets, redactor, reader, log, now: Date.now };
     const investigator = await createInvestigator({ ...surroundings, model, stillAtMs, arrangeModels });
     const { workflow, store } = investigator;
     const sessionId = toSessionId({
@@ -83,6 +89,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     arrangement.assertComplete();
     if (secrets.gitlabWriteToken && post)
       await publish(config, { ...secrets, gitlabWriteToken: secrets.gitlabWriteToken }, log, {
+        redactor,
         mr,
         sessionId,
         body: findings.note,
@@ -91,6 +98,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         signal,
       });
     return { ...findings, sessionId, mr, isPosted: post };
+  } catch (error) {
+    throw redactError(error, redactor);
   } finally {
     await reader.close();
   }
@@ -100,13 +109,23 @@ async function publish(
   config: Config,
   secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string },
   log: Logger,
-  note: { mr: MergeRequest; sessionId: string; body: string; onlyIfNone: boolean; signal: AbortSignal },
+  {
+    redactor,
+    ...note
+  }: {
+    redactor: Redactor;
+    mr: MergeRequest;
+    sessionId: string;
+    body: string;
+    onlyIfNone: boolean;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
   const client = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const agent = createAgentAccount(client);
     const markers = createMarkers(toMarkerKeys(secrets));
-    await createNotes({ client, agent, markers }).ensureAnalysis(note);
+    await createNotes({ client, agent, markers, redactor }).ensureAnalysis(note);
   } finally {
     await client.close();
   }

@@ -6,7 +6,10 @@ import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
+import { withRedaction as withRedactedTurns } from '../models/with-redaction.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { openFolderStore } from '../session/folder-store.ts';
+import { withRedaction } from '../session/redacted-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
@@ -16,6 +19,7 @@ import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
   secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'];
+  redactor: Redactor;
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -23,7 +27,7 @@ export interface InvestigatorOptions extends ChainOptions {
   /** Of models.main, instead of what the workflow asks for. */
   model?: string | undefined;
   /** Takes the place of the configured models, or something around them. */
-  arrangeModels?: (openConfigured: () => OpenModels) => OpenModels;
+  arrangeModels?: (openConfigured: () => OpenModels, redactor: Redactor) => OpenModels;
   /** What time it always is in the sandbox; the real one unless told. */
   stillAtMs?: number | undefined;
 }
@@ -41,14 +45,17 @@ export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & {
 
 /** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
-  const { config, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
+  const { config, redactor, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
-  const models = arrangeModels(() => openConfigured(options, workflow));
-  const store = await openStore(config);
+  const models = redacted(
+    arrangeModels(() => openConfigured(options, workflow), redactor),
+    redactor,
+  );
+  const store = withRedaction(await openStore(config), redactor);
   const dataSources = await openDataSources(options);
   const sandboxes = await openSandboxes(options).catch(async (error) => {
     // Processes of its servers would keep ours from ending.
@@ -58,6 +65,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
   return {
     ...models,
     store,
+    redactor,
     sandboxes,
     keepBytes: config.sandbox.keepBytes,
     dataSources,
@@ -65,6 +73,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
       createToolbox({
         sandbox,
         sources: dataSources.createFor(mr, project),
+        redactor,
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
@@ -84,6 +93,23 @@ function openConfigured(options: InvestigatorOptions, { name, model }: Workflow)
     }),
     // Without a model of their own, side calls go to the main chain.
     openSideModel: (ledger) => openChain(sideChain.length > 0 ? sideChain : chain, ledger),
+  };
+}
+
+/** What they say is free of secrets, whoever they are. */
+export function redacted(
+  { openModel, openSideModel, openShortReplyModel }: OpenModels,
+  redactor: Redactor,
+): OpenModels {
+  return {
+    openModel: (ledger) => withRedactedTurns(openModel(ledger), redactor),
+    openSideModel(ledger) {
+      const side = openSideModel(ledger);
+      return side && withRedactedTurns(side, redactor);
+    },
+    ...(openShortReplyModel && {
+      openShortReplyModel: (ledger: Ledger) => withRedactedTurns(openShortReplyModel(ledger), redactor),
+    }),
   };
 }
 

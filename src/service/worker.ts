@@ -7,6 +7,7 @@ import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
+import { redactError } from '../redact/redact-error.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
 import type { ConnectedAgent } from './agent.ts';
 import { type Assembly, createClient } from './assembly.ts';
@@ -16,7 +17,7 @@ import { toMarkerKeys } from './marker-keys.ts';
 const RETRY_MS = 2_000;
 
 export async function startWorker(assembly: Assembly, agent: ConnectedAgent | null): Promise<void> {
-  const { config, secrets, backend, checks, log, now, role, watch, stopGraceMs, onStop } = assembly;
+  const { config, secrets, redactor, backend, checks, log, now, role, watch, stopGraceMs, onStop } = assembly;
   if (!secrets.gitlabReadToken || !secrets.gitlabWriteToken || !agent)
     throw new Error('a worker needs both GitLab tokens');
   const reader = createClient(assembly, secrets.gitlabReadToken);
@@ -26,7 +27,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
     check: () => reader.ping().then(() => undefined),
   });
 
-  const investigator = await createInvestigator({ config, secrets, reader, log, now });
+  const investigator = await createInvestigator({ config, secrets, redactor, reader, log, now });
   onStop(() => investigator.dataSources.close());
   onStop(() => investigator.sandboxes.close());
   checks.push({
@@ -45,14 +46,19 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       },
       mergeRequests: createMergeRequests(reader),
       reactions: createReactions(agent.client, agent.account),
-      notes: createNotes({ client: agent.client, agent: agent.account, markers }),
+      notes: createNotes({ client: agent.client, agent: agent.account, markers, redactor }),
       agent: agent.account,
       records,
       queue,
       resolveThreads: config.gitlab.resolveThreads,
       watch,
     });
-    return work(assembly, runJob, queue, stopping.signal);
+    // The queue keeps why a job failed.
+    const runRedacted: JobHandler = (context) =>
+      runJob(context).catch((error) => {
+        throw redactError(error, redactor);
+      });
+    return work(assembly, runRedacted, queue, stopping.signal);
   });
   working.catch((error) => log.fatal({ err: error }, 'worker could not start'));
   onStop(async () => {

@@ -1,3 +1,4 @@
+import type { Redactor } from '../redact/redactor.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
 import { toJsonShape } from './json-shape.ts';
@@ -27,7 +28,7 @@ export interface FetchLimits {
 /** Puts a source's answer into a file of the sandbox. */
 export type Fetch = (request: FetchRequest, signal: AbortSignal, limits: FetchLimits) => Promise<Saved>;
 
-export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
+export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[], redactor: Redactor): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
@@ -38,11 +39,13 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     // Before the source is asked: calls run at the same time, and which of them is first must not show.
     if (wanted !== undefined) {
       const path = claim(toKeptPath(wanted));
-      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, limits));
+      const saving = readSource(tool, args, { signal, redactor }).then((answer) =>
+        save(answer, path, limits),
+      );
       return saving.finally(() => busy.delete(path));
     }
     const number = numbering.next();
-    const answer = await readSource(tool, args, signal);
+    const answer = await readSource(tool, args, { signal, redactor });
     const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
     return save(answer, `${DATA_FOLDER}/${end}`, limits);
   };

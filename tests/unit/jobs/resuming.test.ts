@@ -15,6 +15,7 @@ import type { Sandbox, SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
 import { newLedger } from '../../services/ledger.ts';
+import { redactor } from '../../services/redactor.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from '../agent/scripted.ts';
 import { assistant, result, user } from '../models/requests.ts';
 
@@ -304,6 +305,7 @@ async function run(
       openModel: () => model,
       openSideModel: () => null,
       store: openFolderStore({ dir }),
+      redactor,
       sandboxes,
       keepBytes,
       createToolbox: () => toolbox,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Source } from '../../../src/sources/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
