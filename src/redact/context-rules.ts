@@ -99,7 +99,9 @@ const NAME = new RegExp(`${TELLING_NAME}(?![A-Za-z0-9_])`, 'iy');
 const SEPARATOR = /(?:\\{0,3}["'`]\]?)?[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}/y;
 const AFTER_OPTION = /[ \t]{1,4}(?=[^\s-])/y;
 const IN_ELEMENT = />(?=[^\s<])/y;
-const QUOTED_VALUE = new RegExp(`\\\\{0,3}(["'\`])(${QUOTED}{6,900})\\\\{0,3}\\1`, 'y');
+const QUOTED_VALUE = new RegExp(`(["'\`])(${QUOTED}{6,900})\\1`, 'y');
+/** Within a text that is quoted itself. */
+const ESCAPED_VALUE = /(\\{1,3}["'`])([^"'`\\\r\n\xff]{6,900})\1/y;
 const UNQUOTED_VALUE = new RegExp(`\\\\{0,3}["'\`]?(${UNQUOTED}{6,1024})`, 'y');
 /** A name within what stands in a secret's place tells of nothing. */
 const IN_OUR_WORDS = /\[redacted: [a-z-]*$/;
@@ -121,13 +123,13 @@ function findNamed(text: string, at: number): Finding | null {
 }
 
 function findValue(text: string, at: number, name: string): Finding | null {
-  const quoted = matchAt(QUOTED_VALUE, text, at);
+  const quoted = matchAt(QUOTED_VALUE, text, at) ?? matchAt(ESCAPED_VALUE, text, at);
   if (quoted) {
     const value = quoted[2] ?? '';
     // Whole sentences speak of secrets; the few that are some have no digits, either.
     if (/\s\S+\s/.test(value) || !looksSecret(name, value)) return null;
     const start = at + quoted[0].indexOf(value);
-    return { start, end: start + value.replace(/\\+$/, '').length };
+    return { start, end: start + value.length };
   }
   const found = toValue(matchAt(UNQUOTED_VALUE, text, at), at, (value) =>
     looksSecret(name, withCall(text, at, value)),

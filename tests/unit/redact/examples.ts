@@ -102,6 +102,7 @@ export const IN_CONTEXT: readonly Example[] = [
   { kind: 'named-secret', before: 'password: "', secret: 'correct-horse!', after: '"' },
   { kind: 'named-secret', before: '{"client_secret":"', secret: MIXED.slice(0, 16), after: '"}' },
   { kind: 'named-secret', before: '{\\"apiKey\\": \\"', secret: HEX.slice(0, 32), after: '\\"}' },
+  { kind: 'named-secret', before: '{"a":"password: \\"', secret: 'other-horse!', after: '\\" was said"}' },
   {
     kind: 'named-secret',
     before: 'AWS_SECRET_ACCESS_KEY = ',
