@@ -34,13 +34,16 @@ const WHOLE_NAME = new RegExp(`${TELLING_NAME}$`, 'i');
 const STRONG =
   /(?:(?:private|job|deploy|access|refresh|auth|bearer|gitlab)[_-]?token|api[_-]?key|(?:client|app)[_-]?secret|secret[_-]?(?:access[_-]?)?key)/i;
 
+/** `PublicKeyToken` is in the name of every assembly of .NET. */
+const PUBLIC = /public[_-]?key[_-]?token$/i;
+
 export function isTellingName(name: string): boolean {
   return WHOLE_NAME.test(name);
 }
 
 /** Of a value after a telling name: not what stands for one, nor code, nor a word. */
 export function looksSecret(name: string, value: string): boolean {
-  if (isPlaceholder(value) || isCode(value)) return false;
+  if (PUBLIC.test(name) || isPlaceholder(value) || isCode(value)) return false;
   const hasLetter = /[A-Za-z]/.test(value);
   const hasDigit = /\d/.test(value);
   if (/pass|pwd/i.test(name)) {

@@ -58,6 +58,7 @@ describe('what only looks like a secret stays', () => {
     'const password = process.env.DB_PASSWORD1;',
     'token = get_token1(user)',
     'PWD=/builds/group/app1',
+    'System.Runtime, Version=8.0.0.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a',
     'error: invalid password for user "app1"',
     'Authorization: $AUTH_HEADER1',
     '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq\n-----END CERTIFICATE-----',
