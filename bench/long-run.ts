@@ -6,9 +6,9 @@ import { createGitlabClient } from '../src/gitlab/client.ts';
 import { createAnthropicModel } from '../src/models/anthropic.ts';
 import { createVirtualSandboxes } from '../src/sandbox/virtual/provider.ts';
 import { createGitlabSource } from '../src/sources/gitlab/source.ts';
-import { createToolbox } from '../src/tools/toolbox.ts';
 import { type ScriptedAnswer, startModel } from '../tests/services/model.ts';
 import type { Sent } from '../tests/services/model-wire.ts';
+import { createToolbox } from '../tests/services/redactor.ts';
 import type { Recorded } from './anthropic-cache.ts';
 
 export interface LongRun {

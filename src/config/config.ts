@@ -7,6 +7,7 @@ import type { Config } from './schema.ts';
 export { defaultConfigText } from './default-config.ts';
 export { findPrice } from './find-price.ts';
 export { configJsonSchema } from './json-schema.ts';
+export { listSecrets } from './list-secrets.ts';
 export { ConfigError, type Problem } from './problem.ts';
 export {
   matchProject,

@@ -12,6 +12,7 @@ import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
+import { RedactionError, type Redactor } from '../redact/redactor.ts';
 import type { Sandbox, SandboxProvider } from '../sandbox/sandbox.ts';
 import { type SessionStore, SessionTakenError } from '../session/session-store.ts';
 import type { Visibility } from '../sources/gitlab/audience.ts';
@@ -73,6 +74,7 @@ export interface InvestigationDependencies {
   /** For short questions of people, if another one is to answer them. */
   openShortReplyModel?: (ledger: Ledger) => Model;
   store: SessionStore;
+  redactor: Redactor;
   /** Where a session is kept that could not be saved at the end of a run; null when there is no such place. */
   spool?: Spool | null;
   sandboxes: SandboxProvider;
@@ -101,13 +103,12 @@ export async function investigate(
   investigation: Investigation,
   { signal, onEvent }: { signal: AbortSignal; onEvent: (event: AgentEvent) => void },
 ): Promise<Findings> {
-  const { store, log } = deps;
-  const { sessionId, workflow, question, project, mr, runId } = investigation;
+  const { store, redactor, log } = deps;
+  const { sessionId, workflow, project, mr, runId } = investigation;
+  const question = redactor.value(investigation.question);
   const noteId = question?.noteId;
-  const asked = {
-    ...investigation,
-    event: toEvent(investigation, question ? null : investigation.failures),
-  };
+  const event = toEvent(investigation, question ? null : investigation.failures);
+  const asked = { ...investigation, question, event: redactor.value(event) };
   const { session, messages, isContinuation } = await openConversation(deps, asked);
   const answer = findAnswer(messages, noteId);
   if (answer) return alreadyAnswered(answer);
@@ -172,7 +173,8 @@ export async function investigate(
     });
     const result = await watch(
       loop,
-      async (event) => {
+      async (said) => {
+        const event = redactor.value(said);
         if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
         onEvent(event);
         const spent = 'usage' in event && { spentMicroUsd: ledger.spentMicroUsd() };
@@ -184,6 +186,8 @@ export async function investigate(
       },
       log,
     );
+    // Whatever else could be told, it might hold what must not be.
+    if (result.error instanceof RedactionError) throw result.error;
     throwIfTakenOver(signal);
     if (result.error instanceof SessionTakenError) throwNotYet(result.error);
     const checked = await evidence.finish(guard.clean(result.text), messages, signal);
@@ -192,15 +196,17 @@ export async function investigate(
     const findings = {
       ...result,
       costMicroUsd,
-      note: composeNote({
-        ...result,
-        ...checked,
-        hasWithheld: guard.hasWithheld(),
-        costMicroUsd,
-        sessionId,
-        isSessionLost,
-        gaps: toolbox.gaps(),
-      }),
+      note: redactor.text(
+        composeNote({
+          ...result,
+          ...checked,
+          hasWithheld: guard.hasWithheld(),
+          costMicroUsd,
+          sessionId,
+          isSessionLost,
+          gaps: toolbox.gaps(),
+        }),
+      ),
       answeredBefore: false,
     };
     const last = findAnswer(messages, noteId);
@@ -245,7 +251,7 @@ function alreadyAnswered({ content, published = content }: AssistantMessage): Fi
   };
 }
 
-/** Whoever watches does not change the run, not even by failing. */
+/** Whoever watches does not change the run, not even by failing, unless secrets can not be removed. */
 async function watch<T>(
   loop: AsyncGenerator<AgentEvent, T>,
   onEvent: (event: AgentEvent) => Promise<void>,
@@ -254,6 +260,9 @@ async function watch<T>(
   while (true) {
     const next = await loop.next();
     if (next.done) return next.value;
-    await onEvent(next.value).catch((error) => log.warn({ err: error }, 'an event was not recorded'));
+    await onEvent(next.value).catch((error) => {
+      if (error instanceof RedactionError) throw error;
+      log.warn({ err: error }, 'an event was not recorded');
+    });
   }
 }

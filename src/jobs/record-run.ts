@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { PermanentError } from '../errors.ts';
 import { type JobContext, NotYet, StopRequest } from '../queue/queue.ts';
 import { type Lease, LeaseLostError, type Records, type Run, type RunUsage } from '../records/records.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { toRunScope } from './ledger.ts';
 
@@ -27,6 +28,7 @@ export interface RunRecord {
 
 export interface Recording {
   records: Records;
+  redactor: Redactor;
   now: () => number;
   /** Hears of the run that will not be tried again; what it throws is logged. */
   onFailed: (run: Run, error: unknown) => Promise<void>;
@@ -34,7 +36,7 @@ export interface Recording {
 
 /** Keeps the run's record true whatever the work does. */
 export async function recordRun(
-  { records, now, onFailed }: Recording,
+  { records, redactor, now, onFailed }: Recording,
   context: JobContext,
   log: Logger,
   work: (record: RunRecord) => Promise<RunEnding>,
@@ -47,7 +49,7 @@ export async function recordRun(
   const end = async ({ ending, reason, usage }: RunEnding): Promise<void> => {
     if (run.state === 'ended') return;
     const costMicroUsd = await records.costs.used(toRunScope(context.id));
-    const facts = { ending, reason, usage: usage ?? null, costMicroUsd };
+    const facts = { ending, reason: redactor.text(reason), usage: usage ?? null, costMicroUsd };
     const ended: Run = { ...run, ...facts, state: 'ended', endedAt: now() };
     await records.runs.save(ended, lease);
     run = ended;

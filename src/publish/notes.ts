@@ -1,5 +1,6 @@
 import { NotFoundError, PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { AgentAccount } from './agent-account.ts';
 import { type Ensured, ensureOne, settle } from './ensure-one.ts';
 import { type Marker, type Markers, withoutMarker } from './marker.ts';
@@ -7,7 +8,7 @@ import { type NoteStatus, withStatus } from './note-status.ts';
 import { makeNoteSafe } from './safe-note.ts';
 import { type MrRef, onlyMarked, readThread, readThreads, type ThreadNote } from './threads.ts';
 
-/** What the agent writes under a merge request. Every text is made safe before it is posted. */
+/** What the agent writes under a merge request. Every text is free of secrets and made safe before it is posted. */
 export interface Notes {
   /** Afterwards the merge request has one analysis by the agent: this one, or one that it may not replace. */
   ensureAnalysis(
@@ -77,11 +78,13 @@ export interface NotesParts {
   markers: Markers;
   /** Where links may lead: `host`, `host:port` or `*.domain`. */
   linkHosts: readonly string[];
+  redactor: Redactor;
   /** Of the text, without its marker. */
   maxBytes?: number;
 }
 
-export function createNotes({ client, agent, markers, linkHosts, maxBytes }: NotesParts): Notes {
+export function createNotes(parts: NotesParts): Notes {
+  const { client, agent, markers, linkHosts, redactor, maxBytes } = parts;
   const onlyOurs = (notes: ThreadNote[], { mr, signal }: { mr: MrRef; signal: AbortSignal }) =>
     onlyMarked(notes, mr, { agent, markers, signal });
 
@@ -89,7 +92,7 @@ export function createNotes({ client, agent, markers, linkHosts, maxBytes }: Not
     `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
 
   const toText = ({ body, allowMentions = [] }: NewText, status?: NoteStatus): string => {
-    const text = makeNoteSafe(body, { allowMentions, linkHosts, maxBytes });
+    const text = makeNoteSafe(redactor.text(body), { allowMentions, linkHosts, maxBytes });
     if (status) return withStatus(text, status);
     if (text === '') throw new PermanentError('There is no text to post');
     return text;

@@ -9,11 +9,14 @@ import { type Findings, investigate } from '../jobs/investigate.ts';
 import { type ModelRun, openLedger } from '../jobs/ledger.ts';
 import { type NewAnalysis, postAnalysis } from '../jobs/publish-analysis.ts';
 import { toSessionId } from '../jobs/session-id.ts';
+import { redactLog } from '../ops/log.ts';
 import { createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { makeNoteSafe } from '../publish/safe-note.ts';
 import { createMemoryCosts } from '../records/memory-costs.ts';
+import { redactError } from '../redact/redact-error.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
 import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests, type MergeRequest } from '../sources/gitlab/merge-requests.ts';
@@ -25,6 +28,7 @@ import { toLinkHosts } from './link-hosts.ts';
 import { lockByHand } from './lock-by-hand.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { parseMergeRequestUrl } from './merge-request-url.ts';
+import { openRedactor } from './open-redactor.ts';
 
 export interface AnalyzeOptions extends ModelWishes {
   config: Config;
@@ -61,7 +65,7 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
 
 async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions): Promise<Analysis> {
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
-  const { post, log, signal, onEvent, env } = options;
+  const { post, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
   const needs = {
     gitlabRead: true,
@@ -71,11 +75,13 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     store: true,
   } as const;
   const secrets = readSecrets(config, needs, env);
+  const redactor = openRedactor(secrets, options.log);
+  const log = redactLog(options.log, redactor);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   try {
     const mr = await createMergeRequests(reader).get(projectPath, iid, signal);
     const canaryKey = stillAtMs === undefined ? toCanaryKey(secrets) : RECORDED_CANARY_KEY;
-    const surroundings = { config, secrets, reader, log, now: Date.now, canaryKey };
+    const surroundings = { config, secrets, redactor, reader, log, now: Date.now, canaryKey };
     const investigator = await createInvestigator({ ...surroundings, model, stillAtMs, arrangeModels });
     const { workflow, store } = investigator;
     const sessionId = toSessionId({
@@ -103,7 +109,14 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
       arrangement.assertComplete();
       if (secrets.gitlabWriteToken && post) {
         const { gitlabWriteToken } = secrets;
-        const publication = { config, secrets: { ...secrets, gitlabWriteToken }, reader, log, workflow };
+        const publication = {
+          config,
+          secrets: { ...secrets, gitlabWriteToken },
+          redactor,
+          reader,
+          log,
+          workflow,
+        };
         // An earlier analysis says more than an ending without a word.
         const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
         await publish(publication, { mr, sessionId, body: findings.note, onlyIfNone }, signal);
@@ -117,13 +130,15 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     return await analysing.finally(() =>
       Promise.all([investigator.sandboxes.close(), investigator.dataSources.close(), closeStore()]),
     );
+  } catch (error) {
+    throw redactError(error, redactor);
   } finally {
     await reader.close();
   }
 }
 
 async function publish(
-  { config, secrets, reader, log, workflow }: Publication,
+  { config, secrets, redactor, reader, log, workflow }: Publication,
   analysis: NewAnalysis,
   signal: AbortSignal,
 ): Promise<void> {
@@ -135,6 +150,7 @@ async function publish(
       agent: createAgentAccount(client),
       markers,
       linkHosts: toLinkHosts(config),
+      redactor,
     });
     const mergeRequests = createMergeRequests(reader);
     const failures = createCommitFailures(reader);
@@ -148,6 +164,7 @@ async function publish(
 interface Publication {
   config: Config;
   secrets: Pick<Secrets, 'markerKeys'> & { gitlabWriteToken: string };
+  redactor: Redactor;
   reader: GitlabClient;
   log: Logger;
   workflow: { name: string };

@@ -9,7 +9,8 @@ import { createRecording, type NewRecording, readRecording } from '../models/rec
 import { createReplay } from '../models/replay.ts';
 import { withRecording } from '../models/with-recording.ts';
 import { withRetry } from '../models/with-retry.ts';
-import type { OpenModels } from './investigator.ts';
+import type { Redactor } from '../redact/redactor.ts';
+import { type OpenModels, redacted } from './investigator.ts';
 
 export interface ModelWishes {
   /** One of models.main, or `file:DIR`: whoever answers the requests in that folder. */
@@ -31,7 +32,7 @@ export interface ModelArrangement {
   isFresh: boolean;
   /** What time it always is in the sandbox, so that a replay sees what was recorded. */
   stillAtMs?: number;
-  arrangeModels(openConfigured: () => OpenModels): OpenModels;
+  arrangeModels(openConfigured: () => OpenModels, redactor: Redactor): OpenModels;
   /** Throws when the run was not what it should have been. */
   assertComplete(): void;
   close(): Promise<void>;
@@ -50,7 +51,9 @@ export async function arrangeModel(
     ...chosen,
     isFresh: true,
     stillAtMs: recording.startedAtMs,
-    arrangeModels: (openConfigured) => recorded(chosen.arrangeModels(openConfigured), recording),
+    // What is written down must have no secrets, either.
+    arrangeModels: (openConfigured, redactor) =>
+      recorded(redacted(chosen.arrangeModels(openConfigured, redactor), redactor), recording),
   };
 }
 

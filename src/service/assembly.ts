@@ -4,6 +4,7 @@ import type { Config, Secrets } from '../config/config.ts';
 import { createGitlabClient, type GitlabClient } from '../gitlab/client.ts';
 import type { LiveEvent } from '../jobs/run-agent.ts';
 import type { HealthCheck } from '../ops/health.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { BackendConnection } from './backend.ts';
 
 export type Role = 'api' | 'worker' | 'all';
@@ -15,6 +16,7 @@ export interface Assembly {
   log: Logger;
   now: () => number;
   secrets: Secrets;
+  redactor: Redactor;
   backend: BackendConnection;
   app: FastifyInstance;
   checks: HealthCheck[];

@@ -6,6 +6,8 @@ import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
+import { withRedaction } from '../models/with-redaction.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { OpenedStore } from '../session/create-store.ts';
 import { DEFAULT_LIMITS, type ToolLimits } from '../tools/limits.ts';
 import { createToolbox } from '../tools/toolbox.ts';
@@ -16,6 +18,7 @@ import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
   secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'] & Pick<Secrets, 's3Credentials'>;
+  redactor: Redactor;
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
@@ -24,7 +27,7 @@ export interface InvestigatorOptions extends ChainOptions {
   /** Of models.main, instead of what the workflow asks for. */
   model?: string | undefined;
   /** Takes the place of the configured models, or something around them. */
-  arrangeModels?: (openConfigured: () => OpenModels) => OpenModels;
+  arrangeModels?: (openConfigured: () => OpenModels, redactor: Redactor) => OpenModels;
   /** What time it always is in the sandbox; the real one unless told. */
   stillAtMs?: number | undefined;
 }
@@ -43,14 +46,18 @@ export type Investigator = Omit<InvestigationDependencies, 'openLedger'> & {
 
 /** What an investigation needs, as the configuration asks for it; what is not there is an error now. */
 export async function createInvestigator(options: InvestigatorOptions): Promise<Investigator> {
-  const { config, secrets, log, now, arrangeModels = (openConfigured) => openConfigured() } = options;
+  const { config, secrets, redactor, log, now } = options;
+  const { arrangeModels = (openConfigured) => openConfigured() } = options;
   const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
   if (!workflow.on.includes('pipeline_failed'))
     throw new PermanentError(
       `workflow ${workflow.name} is not for failed pipelines: add pipeline_failed to its 'on', or name another one under workflows.onFailedPipeline`,
     );
-  const models = arrangeModels(() => openConfigured(options, workflow));
-  const { store, spool } = await openSessions(config, secrets, log);
+  const models = redacted(
+    arrangeModels(() => openConfigured(options, workflow), redactor),
+    redactor,
+  );
+  const { store, spool } = await openSessions(config, { secrets, redactor, log });
   const dataSources = await openDataSources(options);
   const sandboxes = await openSandboxes(options).catch(async (error) => {
     // Processes of its servers would keep ours from ending.
@@ -61,6 +68,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
     ...models,
     store,
     spool,
+    redactor,
     sandboxes,
     keepBytes: config.sandbox.keepBytes,
     dataSources,
@@ -68,6 +76,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
       createToolbox({
         sandbox,
         sources: dataSources.createFor(mr, project),
+        redactor,
         allowed: workflow.tools,
         limits: toToolLimits(config),
       }),
@@ -89,6 +98,23 @@ function openConfigured(options: InvestigatorOptions, { name, model }: Workflow)
     }),
     // Without a model of their own, side calls go to the main chain.
     openSideModel: (ledger) => openChain(sideChain.length > 0 ? sideChain : chain, ledger),
+  };
+}
+
+/** What they say is free of secrets, whoever they are. */
+export function redacted(
+  { openModel, openSideModel, openShortReplyModel }: OpenModels,
+  redactor: Redactor,
+): OpenModels {
+  return {
+    openModel: (ledger) => withRedaction(openModel(ledger), redactor),
+    openSideModel(ledger) {
+      const side = openSideModel(ledger);
+      return side && withRedaction(side, redactor);
+    },
+    ...(openShortReplyModel && {
+      openShortReplyModel: (ledger: Ledger) => withRedaction(openShortReplyModel(ledger), redactor),
+    }),
   };
 }
 

@@ -17,6 +17,7 @@ import { openClient } from './assembly.ts';
 import { type Backend, openBackend } from './backend.ts';
 import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
+import { openRedactor } from './open-redactor.ts';
 import { openStore } from './sessions.ts';
 
 export interface ReconcilerParts {
@@ -92,7 +93,9 @@ export async function reconcileByHand(
     try {
       const agent = createAgentAccount(writer);
       const markers = createMarkers(toMarkerKeys(secrets));
-      const notes = createNotes({ client: writer, agent, markers, linkHosts: toLinkHosts(config) });
+      const redactor = openRedactor(secrets, log);
+      const linkHosts = toLinkHosts(config);
+      const notes = createNotes({ client: writer, agent, markers, linkHosts, redactor });
       const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
       const parts = { config, reader, agent, notes, store, workflow, backend, log, now: Date.now };
       return await runReconcile(parts, options);

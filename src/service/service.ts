@@ -5,10 +5,12 @@ import { type Config, readSecrets } from '../config/config.ts';
 import { withDeadline } from '../deadline.ts';
 import type { LiveEvent } from '../jobs/run-agent.ts';
 import { type HealthCheck, healthRoutes } from '../ops/health.ts';
+import { redactLog } from '../ops/log.ts';
 import { connectAgent } from './agent.ts';
 import { addWebhook } from './api.ts';
 import type { Assembly, Role } from './assembly.ts';
 import { type BackendConnection, connectBackend } from './backend.ts';
+import { openRedactor } from './open-redactor.ts';
 import { startWorker } from './worker.ts';
 
 export interface ServiceOptions {
@@ -38,7 +40,7 @@ const STOP_GRACE_MS = 20_000;
 const STOP_PART_MS = 40_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, role, log, version, env, now = Date.now, watch = () => undefined } = options;
+  const { config, role, version, env, now = Date.now, watch = () => undefined } = options;
   const { stopGraceMs = STOP_GRACE_MS } = options;
   const isApi = role !== 'worker';
   const isWorker = role !== 'api';
@@ -51,6 +53,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store: isWorker,
   };
   const secrets = readSecrets(config, needs, env);
+  const redactor = openRedactor(secrets, options.log);
+  const log = redactLog(options.log, redactor);
   for (const warning of secrets.warnings) log.warn(warning);
 
   const stops: (() => Promise<unknown>)[] = [];
@@ -69,6 +73,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       logController: new LogController({ disableRequestLogging: true }),
       requestTimeout: REQUEST_TIMEOUT_MS,
     });
+    app.addHook('onSend', async (_request, _reply, page) =>
+      typeof page === 'string' ? redactor.text(page) : page,
+    );
     const checks: HealthCheck[] = [queueCheck(backend, !isApi)];
     const assembly: Assembly = {
       config,
@@ -76,6 +83,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log,
       now,
       secrets,
+      redactor,
       backend,
       app,
       checks,

@@ -2,8 +2,10 @@ import type { Logger } from 'pino';
 import type { Config, Secrets } from '../config/config.ts';
 import { PermanentError } from '../errors.ts';
 import { createSpool, type Spool } from '../jobs/spool.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { OpenedStore } from '../session/create-store.ts';
 import { openFolderStore } from '../session/folder-store.ts';
+import { withRedaction } from '../session/redacted-store.ts';
 import { StoreSetupError } from '../session/s3/to-store-error.ts';
 import { openS3Store } from '../session/s3-store.ts';
 
@@ -13,13 +15,18 @@ export interface Sessions {
   spool: Spool | null;
 }
 
+export interface SessionsOptions {
+  secrets: Pick<Secrets, 's3Credentials'>;
+  redactor: Redactor;
+  log: Logger;
+}
+
 /** Where sessions are kept. What a person has to mend is an error now; what is only away may come back. */
 export async function openSessions(
   { store: config }: Config,
-  secrets: Pick<Secrets, 's3Credentials'>,
-  log: Logger,
+  { secrets, redactor, log }: SessionsOptions,
 ): Promise<Sessions> {
-  const store = openStore(config, secrets);
+  const store = withRedaction(openStore(config, secrets), redactor);
   await store.probe().catch(async (error) => {
     if (error instanceof StoreSetupError) {
       await store.close();
@@ -28,7 +35,7 @@ export async function openSessions(
     log.error({ err: error }, 'sessions can not be saved now, jobs wait for it');
   });
   if (config.kind === 'folder') return { store, spool: null };
-  const from = openFolderStore({ dir: config.spoolDir });
+  const from = withRedaction(openFolderStore({ dir: config.spoolDir }), redactor);
   return { store, spool: createSpool({ from, to: store, log }) };
 }
 

@@ -7,6 +7,7 @@ import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
+import { redactError } from '../redact/redact-error.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
 import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
@@ -22,7 +23,7 @@ import { startUpkeep } from './session-upkeep.ts';
 const RETRY_MS = 2_000;
 
 export async function startWorker(assembly: Assembly, agent: ConnectedAgent | null): Promise<void> {
-  const { config, secrets, backend, checks, log, now, role, watch, stopGraceMs, onStop } = assembly;
+  const { config, secrets, redactor, backend, checks, log, now, role, watch, stopGraceMs, onStop } = assembly;
   if (!secrets.gitlabReadToken || !secrets.gitlabWriteToken || !agent)
     throw new Error('a worker needs both GitLab tokens');
   const reader = createClient(assembly, secrets.gitlabReadToken);
@@ -35,6 +36,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   const investigator = await createInvestigator({
     config,
     secrets,
+    redactor,
     reader,
     log,
     now,
@@ -54,7 +56,13 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
   const stopping = new AbortController();
   let reconciling: Promise<void> | undefined;
   const linkHosts = toLinkHosts(config);
-  const notes = createNotes({ client: agent.client, agent: agent.account, markers, linkHosts });
+  const notes = createNotes({
+    client: agent.client,
+    agent: agent.account,
+    markers,
+    linkHosts,
+    redactor,
+  });
   const working = backend.whenConnected(({ queue, records }) => {
     const { workflow } = investigator;
     const parts = { config, reader, agent: agent.account, notes, store, workflow, log, now };
@@ -81,7 +89,12 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       resolveThreads: config.gitlab.resolveThreads,
       watch,
     });
-    return work(assembly, runJob, queue, stopping.signal);
+    // The queue keeps why a job failed.
+    const runRedacted: JobHandler = (context) =>
+      runJob(context).catch((error) => {
+        throw redactError(error, redactor);
+      });
+    return work(assembly, runRedacted, queue, stopping.signal);
   });
   working.catch((error) => log.fatal({ err: error }, 'worker could not start'));
   onStop(async () => {

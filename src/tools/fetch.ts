@@ -1,3 +1,4 @@
+import type { Redactor } from '../redact/redactor.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SourceTool } from '../sources/source.ts';
 import { createAnswerHash, type OnAnswerFile } from './answer-files.ts';
@@ -32,7 +33,7 @@ export type Fetch = (
   options: FetchLimits & { onAnswerFile: OnAnswerFile },
 ) => Promise<Saved>;
 
-export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]): Fetch {
+export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[], redactor: Redactor): Fetch {
   const numbering = createNumbering(sandbox, DATA_FOLDER, /-(\d+)\.(?:json|txt)/);
   /** Paths that are being written: two calls at the same time must not write into one file. */
   const busy = new Set<string>();
@@ -44,11 +45,13 @@ export function createFetch(sandbox: Sandbox, sourceTools: readonly SourceTool[]
     // Before the source is asked: calls run at the same time, and which of them is first must not show.
     if (wanted !== undefined) {
       const path = claim(toKeptPath(wanted));
-      const saving = readSource(tool, args, signal).then((answer) => save(answer, path, filing));
+      const saving = readSource(tool, args, { signal, redactor }).then((answer) =>
+        save(answer, path, filing),
+      );
       return saving.finally(() => busy.delete(path));
     }
     const number = numbering.next();
-    const answer = await readSource(tool, args, signal);
+    const answer = await readSource(tool, args, { signal, redactor });
     const end = `${name}-${await number}.${answer.kind === 'json' ? 'json' : 'txt'}`;
     return save(answer, `${DATA_FOLDER}/${end}`, filing);
   };

@@ -1,18 +1,23 @@
 import { z } from 'zod';
+import type { Redactor } from '../redact/redactor.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ToolLimits } from './limits.ts';
 import type { Kept, Spill } from './spill.ts';
 import { createTool, type Tool } from './tool.ts';
 
-export function createSandboxExec(sandbox: Sandbox, spill: Spill, limits: ToolLimits): Tool {
+export function createSandboxExec(
+  sandbox: Sandbox,
+  { spill, redactor, limits }: { spill: Spill; redactor: Redactor; limits: ToolLimits },
+): Tool {
   return createTool(declare(limits), async ({ command, timeout_seconds }, signal) => {
     const result = await sandbox.exec(command, {
       timeoutMs: timeout_seconds === undefined ? limits.commandTimeoutMs : timeout_seconds * 1000,
       maxOutputBytes: limits.maxOutputBytes,
       signal,
     });
-    const stdout = await spill.keepText(result.stdout);
-    const stderr = await spill.keepText(result.stderr);
+    // A command may have unpacked what no redactor can look into.
+    const stdout = await spill.keepText(redactor.text(result.stdout));
+    const stderr = await spill.keepText(redactor.text(result.stderr));
     return {
       exit_code: result.exitCode,
       stdout: shownOf(stdout),

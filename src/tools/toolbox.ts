@@ -1,5 +1,6 @@
 import type { AnswerFile } from '../agent/messages.ts';
 import type { Toolbox, ToolOutcome } from '../agent/toolbox.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Source } from '../sources/source.ts';
 import { createFetch } from './fetch.ts';
@@ -18,13 +19,16 @@ import { ToolError, toErrorResult } from './tool-error.ts';
 export interface ToolboxOptions {
   sandbox: Sandbox;
   sources: readonly Source[];
+  /** For whatever the model or the sandbox gets to see. */
+  redactor: Redactor;
   /** Names of the tools to offer, `gitlab_*` for all of a source; all of them unless told. */
   allowed?: readonly string[] | null;
   limits?: Partial<ToolLimits>;
 }
 
 /** Everything the model may call, for one job. Throws only the signal's reason, or what broke the sandbox. */
-export function createToolbox({ sandbox, sources, allowed, limits: changed }: ToolboxOptions): Toolbox {
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  const { sandbox, sources, redactor, allowed, limits: changed } = options;
   const limits = { ...DEFAULT_LIMITS, ...changed };
   const isAllowed = toFilter(allowed ?? ['*']);
   const gaps = createGaps();
@@ -33,19 +37,25 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
     .filter(({ name }) => isAllowed(name))
     .map((tool) => gaps.watch(withReadDeadline(tool, limits)));
   const spill = createSpill(sandbox, limits);
-  const fetch = createFetch(sandbox, sourceTools);
+  const fetch = createFetch(sandbox, sourceTools, redactor);
   const offered = [
-    createSandboxExec(sandbox, spill, limits),
+    createSandboxExec(sandbox, { spill, redactor, limits }),
     createFetchToSandbox(fetch),
     createFetchBatchToSandbox(fetch, limits.maxParallelFetches),
-    ...sourceTools.map((tool) => createSourceCall(tool, spill, limits.maxInlineBytes)),
+    ...sourceTools.map((tool) =>
+      createSourceCall(tool, { spill, redactor, maxInlineBytes: limits.maxInlineBytes }),
+    ),
   ].filter(({ definition }) => isAllowed(definition.name));
   const tools = byName(offered);
 
   return {
-    definitions: [...tools.values()].map(({ definition }) => definition),
-    notes: toNotes(sources),
-    gaps: () => [...sources.flatMap((source) => toMissing(source, isAllowed)), ...gaps.list()],
+    // Those of an MCP server are written by others.
+    definitions: [...tools.values()].map(({ definition }) => redactor.value(definition)),
+    notes: redactor.text(toNotes(sources)),
+    gaps: () => {
+      const missing = sources.flatMap((source) => toMissing(source, isAllowed));
+      return [...missing, ...gaps.list()].map((gap) => redactor.text(gap));
+    },
     isParallel: (name) => tools.get(name)?.runsAlone === false,
     async execute({ name, arguments: args }, options) {
       const { signal } = options;
@@ -55,10 +65,15 @@ export function createToolbox({ sandbox, sources, allowed, limits: changed }: To
         const tool = tools.get(name);
         if (!tool) throw toUnknownTool(name, [...tools.values()]);
         const result = await tool.call(args, { ...options, onAnswerFile: (file) => files.push(file) });
-        return { result, isError: false, ...(tool.isSource && { isSourced: true }), ...filesOf(files) };
+        return {
+          result: redactor.value(result),
+          isError: false,
+          ...(tool.isSource && { isSourced: true }),
+          ...filesOf(files),
+        };
       } catch (error) {
         signal.throwIfAborted();
-        return { result: toErrorResult(name, error), isError: true, ...filesOf(files) };
+        return { result: redactor.value(toErrorResult(name, error)), isError: true, ...filesOf(files) };
       }
     },
   };

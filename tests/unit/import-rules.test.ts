@@ -35,11 +35,12 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'zod',
     ],
   },
-  publish: { rooms: ['gitlab'], packages: [] },
+  publish: { rooms: ['gitlab', 'redact'], packages: [] },
   // The core stands alone.
   agent: { rooms: [], packages: [] },
+  redact: { rooms: ['agent'], packages: ['tar-stream'] },
   models: {
-    rooms: ['agent'],
+    rooms: ['agent', 'redact'],
     packages: [
       '@anthropic-ai/sdk',
       '@anthropic-ai/vertex-sdk',
@@ -49,19 +50,19 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'zod',
     ],
   },
-  tools: { rooms: ['agent', 'evidence', 'sandbox', 'sources'], packages: ['zod'] },
+  tools: { rooms: ['agent', 'evidence', 'redact', 'sandbox', 'sources'], packages: ['zod'] },
   evidence: { rooms: [], packages: [] },
   verify: { rooms: ['agent', 'evidence'], packages: [] },
   sandbox: { rooms: [], packages: ['dockerode', 'just-bash', 'tar-stream', 'zod'] },
   session: {
-    rooms: ['agent'],
+    rooms: ['agent', 'redact'],
     packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'tar-stream', 'zod'],
   },
   jobs: {
-    rooms: ['agent', 'publish', 'queue', 'records', 'sandbox', 'session', 'sources', 'verify'],
+    rooms: ['agent', 'publish', 'queue', 'records', 'redact', 'sandbox', 'session', 'sources', 'verify'],
     packages: ['pino'],
   },
-  ops: { rooms: [], packages: ['fastify', 'pino'] },
+  ops: { rooms: ['redact'], packages: ['fastify', 'pino'] },
   demo: {
     rooms: ['agent', 'config', 'service'],
     packages: ['fastify', 'marked', 'pino', 'string-width', 'wrap-ansi', 'yaml', 'zod'],
@@ -78,6 +79,7 @@ const ROOMS: Record<string, { rooms: string[]; packages: string[] }> = {
       'publish',
       'queue',
       'records',
+      'redact',
       'sandbox',
       'session',
       'sources',

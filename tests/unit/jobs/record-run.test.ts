@@ -4,6 +4,7 @@ import { recordRun } from '../../../src/jobs/record-run.ts';
 import type { JobContext } from '../../../src/queue/queue.ts';
 import { pglite } from '../../services/backends.ts';
 import { type Opened, openAll } from '../../services/open-backend.ts';
+import { redactor } from '../../services/redactor.ts';
 
 let opened: Opened;
 afterEach(() => opened.close());
@@ -27,7 +28,7 @@ async function open() {
   opened = await openAll(await pglite.create());
   const failed: unknown[] = [];
   const onFailed = async (run: unknown): Promise<void> => void failed.push(run);
-  return { records: opened.records, now: () => 1_000, onFailed, failed };
+  return { records: opened.records, redactor, now: () => 1_000, onFailed, failed };
 }
 
 test('a holder that comes late does not write over the record of the next one', async () => {

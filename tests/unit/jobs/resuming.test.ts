@@ -17,6 +17,7 @@ import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts
 import { openFolderStore } from '../../../src/session/folder-store.ts';
 import type { SessionStore } from '../../../src/session/session-store.ts';
 import { newLedger } from '../../services/ledger.ts';
+import { redactor } from '../../services/redactor.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from '../agent/scripted.ts';
 import { assistant, result, user } from '../models/requests.ts';
 
@@ -350,6 +351,7 @@ async function run(
       openSideModel: () => null,
       store,
       spool,
+      redactor,
       sandboxes,
       keepBytes,
       createToolbox: () => toolbox,

@@ -4,6 +4,7 @@ import { createGitlabClient } from '../../../src/gitlab/client.ts';
 import { createAgentAccount } from '../../../src/publish/agent-account.ts';
 import { createMarkers, type Markers } from '../../../src/publish/marker.ts';
 import { createNotes, type Notes } from '../../../src/publish/notes.ts';
+import { redactor } from '../../services/redactor.ts';
 
 export type Scene = Awaited<ReturnType<typeof createScene>>;
 
@@ -45,7 +46,7 @@ export async function createScene() {
     addMr,
     place: { projectId: project.id, mrIid: mr.iid },
     createNotes: (some: Markers = markers): Notes =>
-      createNotes({ client, agent: createAgentAccount(client), markers: some, linkHosts }),
+      createNotes({ client, agent: createAgentAccount(client), markers: some, linkHosts, redactor }),
     analysis: (body: string, sessionId = 's-1') => ({ mr: ref, sessionId, body, signal }),
     /** What stands under the merge request, oldest first. */
     notes: () => gitlab.notes(project.id, mr.iid),

@@ -7,6 +7,7 @@ import { PermanentError } from '../../../src/errors.ts';
 import { arrangeModel } from '../../../src/service/arrange-model.ts';
 import type { OpenModels } from '../../../src/service/investigator.ts';
 import { newLedger } from '../../services/ledger.ts';
+import { redactor } from '../../services/redactor.ts';
 import { scriptedModel } from '../agent/scripted.ts';
 import { requestOf, user } from '../models/requests.ts';
 
@@ -31,7 +32,7 @@ describe('the model of an analysis by hand', () => {
     const arrangement = await arrangeModel(config, {}, silent);
     expect(arrangement).toMatchObject({ config, needsKeys: true, isFresh: false });
     const models = { openModel: () => model, openSideModel: () => null };
-    expect(arrangement.arrangeModels(() => models)).toBe(models);
+    expect(arrangement.arrangeModels(() => models, redactor)).toBe(models);
   });
 
   test.each(['gemini-3.8-flash', 'gemini/gemini-3.8-flash'])('can be one of the chain: %s', async (name) => {
@@ -55,7 +56,7 @@ describe('the model of an analysis by hand', () => {
     await writeFile(join(dir, '0001.response.json'), '{"error":"busy","kind":"retry"}');
     await writeFile(join(dir, '0002.response.json'), '{"text":"It was the rounding."}');
     await writeFile(join(dir, '0003.response.json'), '{"text":"It is well proven."}');
-    const { openModel, openSideModel } = arrangement.arrangeModels(notOpened);
+    const { openModel, openSideModel } = arrangement.arrangeModels(notOpened, redactor);
     const turn = await openModel(newLedger()).generate(requestOf([user('why?')]));
     expect(turn.message.content).toBe('It was the rounding.');
     const verdict = await openSideModel(newLedger())?.generate(requestOf([user('Is it?')]));
@@ -68,7 +69,10 @@ describe('the model of an analysis by hand', () => {
     expect(recorded.isFresh).toBe(true);
     const main = scriptedModel([{ text: 'It was the rounding.' }]).model;
     const side = scriptedModel([{ text: 'It is well proven.' }]).model;
-    const models = recorded.arrangeModels(() => ({ openModel: () => main, openSideModel: () => side }));
+    const models = recorded.arrangeModels(
+      () => ({ openModel: () => main, openSideModel: () => side }),
+      redactor,
+    );
     const said = await askBoth(models);
     expect(said).toEqual(['It was the rounding.', 'It is well proven.']);
 
@@ -79,7 +83,7 @@ describe('the model of an analysis by hand', () => {
     const sessions = store.kind === 'folder' ? store.dir : '';
     expect(sessions).not.toBe(join(folder, 'sessions'));
     expect(await readdir(sessions)).toEqual([]);
-    expect(await askBoth(replayed.arrangeModels(notOpened))).toEqual(said);
+    expect(await askBoth(replayed.arrangeModels(notOpened, redactor))).toEqual(said);
     replayed.assertComplete();
     await replayed.close();
     await expect(readdir(sessions)).rejects.toMatchObject({ code: 'ENOENT' });

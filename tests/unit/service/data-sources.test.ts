@@ -5,7 +5,7 @@ import { readSecrets } from '../../../src/config/config.ts';
 import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
 import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { openDataSources } from '../../../src/service/data-sources.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { load } from '../config/problems.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
 import { startBareServer } from '../sources/mcp/bare-server.ts';

@@ -8,6 +8,7 @@ import { createGitlabClient } from '../../../src/gitlab/client.ts';
 import { createInvestigator } from '../../../src/service/investigator.ts';
 import { newLedger } from '../../services/ledger.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
+import { redactor } from '../../services/redactor.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
@@ -141,6 +142,7 @@ function investigator(main: object[], env: NodeJS.ProcessEnv, more: object = {})
   return createInvestigator({
     config,
     secrets,
+    redactor,
     reader,
     log: pino({ level: 'silent' }),
     now: Date.now,

@@ -14,6 +14,7 @@ import {
   SessionCorruptError,
   SessionTakenError,
 } from '../../../src/session/session-store.ts';
+import { redactor } from '../../services/redactor.ts';
 import { S3_BUCKET, S3_KEYS, s3Options } from '../../services/s3.ts';
 import { type Fault, type S3ProxyOptions, startS3Proxy } from '../../services/s3-proxy.ts';
 
@@ -262,7 +263,10 @@ async function open(changed: Record<string, unknown>, s3Credentials = S3_KEYS) {
     ...{ forcePathStyle: true, timeoutMs: 2_000, attempts: 2, spoolDir: '/nowhere', retentionDays: 1 },
     ...changed,
   };
-  return openSessions({ ...config, store }, { s3Credentials }, pino({ level: 'silent' }));
+  return openSessions(
+    { ...config, store },
+    { secrets: { s3Credentials }, redactor, log: pino({ level: 'silent' }) },
+  );
 }
 
 async function arrange(changed: Partial<S3Options> = {}, wishes: S3ProxyOptions = {}) {

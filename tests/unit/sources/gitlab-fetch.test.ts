@@ -1,6 +1,6 @@
 // Every tool of the source, as the model would use it for what is large: into files of the sandbox.
 import { expect, test } from 'vitest';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from '../tools/calling.ts';
 import { createSourceScene } from './gitlab-scene.ts';
 

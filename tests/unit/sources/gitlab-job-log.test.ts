@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openJobLog } from '../../../src/sources/gitlab/open-job-log.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';
 import { createSourceScene } from './gitlab-scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';

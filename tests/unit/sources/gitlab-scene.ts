@@ -4,7 +4,7 @@ import type { Scope } from '../../../src/demo/gitlab/model.ts';
 import type { NewMergeRequest } from '../../../src/demo/gitlab/world/merge-requests.ts';
 import type { GitlabClientOptions } from '../../../src/gitlab/client.ts';
 import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { createScene } from '../demo/scene.ts';
 import { createClient } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';

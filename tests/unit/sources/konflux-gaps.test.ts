@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { pipelineRun, taskRun } from '../../../src/demo/konflux/objects.ts';
 import { openKonfluxCluster } from '../../../src/sources/konflux/clusters.ts';
 import { createKonfluxSource } from '../../../src/sources/konflux/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { answerJson, createFakeClock, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';

@@ -4,7 +4,7 @@ import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { type KonfluxClusterOptions, openKonfluxCluster } from '../../../src/sources/konflux/clusters.ts';
 import { createKonfluxSource } from '../../../src/sources/konflux/source.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { createFakeClock } from '../gitlab/gitlab-server.ts';
 import { call } from '../tools/calling.ts';
 import { createMemorySandbox } from '../tools/memory-sandbox.ts';

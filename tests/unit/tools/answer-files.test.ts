@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { callWhole } from './calling.ts';
 import { createFakeSource, fakeTool, json } from './fake-source.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

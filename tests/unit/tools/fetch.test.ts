@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { TimeUpError } from '../../../src/agent/clock.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { SandboxFullError } from '../../../src/sandbox/sandbox.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from './calling.ts';
 import { createFakeSource, fakeTool, json, text } from './fake-source.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

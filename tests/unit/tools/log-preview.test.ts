@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { PassingLog, TextAnswer } from '../../../src/sources/source.ts';
 import { createLogPreview, type LogPreviewOptions } from '../../../src/tools/log-preview.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from './calling.ts';
 import { createFakeSource, fakeTool } from './fake-source.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createGitlabSource } from '../../../src/sources/gitlab/source.ts';
 import type { ToolLimits } from '../../../src/tools/limits.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
 import { call } from './calling.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

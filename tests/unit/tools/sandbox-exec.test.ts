@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { PermanentError } from '../../../src/errors.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from './calling.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { PermanentError, RetryableError } from '../../../src/errors.ts';
 import type { SourceAnswer } from '../../../src/sources/source.ts';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from './calling.ts';
 import { createFakeSource, fakeTool, json, text } from './fake-source.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createToolbox } from '../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../services/redactor.ts';
 import { call } from './calling.ts';
 import { createFakeSource, fakeTool, json } from './fake-source.ts';
 import { createMemorySandbox } from './memory-sandbox.ts';

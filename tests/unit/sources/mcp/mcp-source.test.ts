@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { PermanentError, RetryableError } from '../../../../src/errors.ts';
 import type { McpReach, McpServer } from '../../../../src/sources/mcp/server.ts';
 import { type McpSource, openMcpSource } from '../../../../src/sources/mcp/source.ts';
-import { createToolbox } from '../../../../src/tools/toolbox.ts';
+import { createToolbox } from '../../../services/redactor.ts';
 import { failureOf, resolveTo, startServer } from '../../gitlab/gitlab-server.ts';
 import { call } from '../../tools/calling.ts';
 import { createMemorySandbox } from '../../tools/memory-sandbox.ts';

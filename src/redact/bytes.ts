@@ -1,0 +1,68 @@
+// What single bytes are to the redactor, and what may stand between two characters of a secret.
+
+const LF = 0x0a;
+const ESCAPE = 0x1b;
+const BACKSLASH = 0x5c;
+
+/** In lower case; 0 for what may stand between two characters of a secret: space, control characters, backslashes. */
+export const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte <= 0x20 || byte === BACKSLASH) return 0;
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+});
+
+/** Behind one such byte, and what belongs to it: `\n` in words, colours, the time stamp of GitLab's logs. */
+export function skipGap(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === LF) return at + 1 + stampAt(bytes, at + 1);
+  if (byte === BACKSLASH) return at + (isBreakLetter(bytes[at + 1] ?? 0) ? 2 : 1);
+  if (byte === ESCAPE && bytes[at + 1] === 0x5b) return skipColour(bytes, at + 2);
+  return at + 1;
+}
+
+/** The n, r or t of `\n`, `\r` and `\t`. */
+export function isBreakLetter(byte: number): boolean {
+  return byte === 0x6e || byte === 0x72 || byte === 0x74;
+}
+
+const STAMP_BYTES = 32;
+
+/** Of `2026-11-18T09:30:00.000000Z 01O `, which GitLab puts before each line, or 0. */
+function stampAt(bytes: Uint8Array, at: number): number {
+  const isStamp =
+    bytes[at + 4] === 0x2d &&
+    bytes[at + 10] === 0x54 &&
+    bytes[at + 26] === 0x5a &&
+    bytes[at + 27] === 0x20 &&
+    (bytes[at + 30] === 0x4f || bytes[at + 30] === 0x45);
+  return isStamp && at + STAMP_BYTES <= bytes.length ? STAMP_BYTES : 0;
+}
+
+const MAX_COLOUR = 16;
+
+function skipColour(bytes: Uint8Array, start: number): number {
+  for (let at = start; at < start + MAX_COLOUR; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const isParameter = (byte >= 0x30 && byte <= 0x39) || byte === 0x3b;
+    if (!isParameter) return byte >= 0x40 && byte <= 0x7e ? at + 1 : start;
+  }
+  return start;
+}
+
+/** Sets of characters that go on being part of a secret, however long it is. */
+export const RUN = {
+  word: toSet(/[\w-]/),
+  dotted: toSet(/[\w.-]/),
+  base64: toSet(/[\w+/=%-]/),
+  /** Of a header: token68 of RFC 9110, and what else is seen there. */
+  header: toSet(/[\w.~+/=%:-]/),
+  /** Of a value without quotes. */
+  value: toSet(/[!#$%*+./0-9:=?@A-Z^_a-z|~\x80-\xfe-]/),
+  /** Between the first line of a key and its last one, also as JSON or percent-encoded. */
+  pem: toSet(/[\w+/=%:,.\\ \t\r\n-]/),
+};
+
+export type Run = Uint8Array;
+
+function toSet(pattern: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => Number(pattern.test(String.fromCharCode(byte))));
+}

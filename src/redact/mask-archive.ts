@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { extract, pack } from 'tar-stream';
+import type { Redactor } from './redactor.ts';
+
+/** The same tar.gz, with stars for the secrets in its files, which keep their sizes: a command may have unpacked some. */
+export function maskArchive(archive: Readable, redactor: Redactor): Readable {
+  const entries = extract();
+  const packed = pack();
+  const out = createGzip();
+  const copy = async (): Promise<void> => {
+    const reading = pipeline(archive, createGunzip(), entries);
+    // Whoever reads the entries is told.
+    reading.catch(() => undefined);
+    for await (const entry of entries) {
+      const header = { ...entry.header, name: redactor.text(entry.header.name) };
+      if (header.type === 'file') await pipeline(entry, redactor.maskingStream(), packed.entry(header));
+      else {
+        packed.entry(header);
+        entry.resume();
+      }
+    }
+    await reading;
+    packed.finalize();
+  };
+  Promise.all([copy().catch((error) => packed.destroy(error)), pipeline(packed, out)]).catch((error) =>
+    out.destroy(error),
+  );
+  return out;
+}

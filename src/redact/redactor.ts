@@ -1,0 +1,133 @@
+import { Transform } from 'node:stream';
+import { PermanentError } from '../errors.ts';
+import { CONTEXT_RULES } from './context-rules.ts';
+import { isLongEnough, toNeedles } from './own-secrets.ts';
+import { redactValue } from './redact-value.ts';
+import { createScanner, type Scanner } from './scanner.ts';
+import { isTellingName, looksSecret } from './telling.ts';
+import { TOKEN_RULES } from './token-rules.ts';
+import { createTriggerTable, type TriggerTable } from './triggers.ts';
+
+/** Takes secrets out of whatever enters the sandbox or the conversation, and of whatever leaves. */
+export interface Redactor {
+  /** Every method throws `RedactionError`; then nothing may go on. What is redacted twice is as if it was once. */
+  text(text: string): string;
+  /** Of JSON; names of keys, and values by the names of their keys. The same object when there was nothing to remove. */
+  value<T>(value: T): T;
+  /** Bytes of text, in whatever chunks. Line breaks stay, so that lines keep their numbers. */
+  stream(): Transform;
+  /** The same for what must keep its length: a secret becomes stars. */
+  maskingStream(): Transform;
+  /** For a text that comes bit by bit; each call answers what can be said by now. */
+  pieces(): { push(text: string): string; end(): string };
+  /** Whether it holds a secret of our own or one of an unmistakable shape. For what chance must not damage. */
+  isClean(value: unknown): boolean;
+  /** How many were removed so far, by kind. */
+  counts(): Readonly<Record<string, number>>;
+}
+
+export interface RedactorOptions {
+  /** Those of the service itself; they are found in base64, hexadecimal, percent-encoded and over several lines. */
+  secrets: readonly string[];
+  /** Hears of secrets that are too short to be told from ordinary words, and are not looked for. */
+  onTooShort?: (count: number) => void;
+}
+
+/** Nothing that may hold a secret may go on. */
+export class RedactionError extends PermanentError {
+  constructor(cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`secrets could not be removed, so nothing was passed on: ${why}; please report it`, { cause });
+  }
+}
+
+export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redactor {
+  const tooShort = secrets.filter((secret) => !isLongEnough(secret)).length;
+  if (tooShort > 0) onTooShort?.(tooShort);
+  const needles = toNeedles(secrets);
+  const table = createTriggerTable(needles, [...TOKEN_RULES, ...CONTEXT_RULES]);
+  const shapes = createTriggerTable(needles, TOKEN_RULES);
+  const found = new Map<string, number>();
+  const onFound = (kind: string): void => void found.set(kind, (found.get(kind) ?? 0) + 1);
+  const scanWith = (rules: TriggerTable, onFound: (kind: string) => void, keepsLength = false): Scanner =>
+    createScanner({
+      table: rules,
+      isSecond: (rule) => second.has(rule),
+      keepsLength,
+      onFound,
+      toPlaceholder: keepsLength ? () => '' : toPlaceholder,
+    });
+
+  function redactText(text: string): string {
+    let count = 0;
+    const scanner = scanWith(table, (kind) => {
+      count += 1;
+      onFound(kind);
+    });
+    const out = Buffer.concat([scanner.push(Buffer.from(text)), scanner.end()]);
+    // Half characters, which bytes can not hold, are kept where there was nothing to remove.
+    return count === 0 ? text : out.toString();
+  }
+
+  const redactNamed = (name: string, value: string): string => {
+    const text = redactText(value);
+    if (text !== value || !isTellingName(name) || !looksSecret(name, value)) return text;
+    onFound(NAMED);
+    return toPlaceholder(NAMED);
+  };
+
+  return {
+    text: (text) => orStop(() => redactText(text)),
+    value: (value) => orStop(() => redactValue(value, redactText, redactNamed)),
+    stream: () => toTransform(scanWith(table, onFound)),
+    maskingStream: () => toTransform(scanWith(table, onFound, true)),
+    pieces() {
+      const scanner = scanWith(table, onFound);
+      const decoder = new TextDecoder();
+      return {
+        push: (text) => orStop(() => decoder.decode(scanner.push(Buffer.from(text)), { stream: true })),
+        end: () => orStop(() => decoder.decode(scanner.end())),
+      };
+    },
+    isClean: (value) =>
+      orStop(() => {
+        let isClean = true;
+        const scanner = scanWith(shapes, () => {
+          isClean = false;
+        });
+        scanner.push(Buffer.from(JSON.stringify(value) ?? ''));
+        scanner.end();
+        return isClean;
+      }),
+    counts: () => Object.fromEntries(found),
+  };
+}
+
+const NAMED = 'named-secret';
+const second = new Set(CONTEXT_RULES);
+
+function toPlaceholder(kind: string): string {
+  return `[redacted: ${kind}]`;
+}
+
+function orStop<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new RedactionError(error);
+  }
+}
+
+function toTransform(scanner: Scanner): Transform {
+  const hand = (work: () => Buffer, done: (error: Error | null, bytes?: Buffer) => void): void => {
+    try {
+      done(null, work());
+    } catch (error) {
+      done(new RedactionError(error));
+    }
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => hand(() => scanner.push(chunk), done),
+    flush: (done) => hand(() => scanner.end(), done),
+  });
+}

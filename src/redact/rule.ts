@@ -1,0 +1,58 @@
+import type { Run } from './bytes.ts';
+
+/** What a secret looks like that is not our own. */
+export interface Rule {
+  /** What stands in its place: `[redacted: kind]`. */
+  kind: string;
+  /** One of these, in whatever case, must be there before the rule is asked; at least four characters each. */
+  words: readonly string[];
+  /** Given the place of the word; looks at no more than `MAX_RULE_BYTES` behind and `MAX_LOOK_BACK` before it. */
+  find: (text: string, at: number) => Finding | null;
+}
+
+export interface Finding {
+  start: number;
+  end: number;
+  /** What comes next belongs to it as long as it is of these characters. */
+  run?: Run;
+}
+
+export const MAX_RULE_BYTES = 2_048;
+export const MAX_LOOK_BACK = 64;
+
+/** Stands for every byte of a secret that was found before; no text has it, and no pattern may take it. */
+export const FOUND = '\xff';
+
+/** The words are the first of the pattern's text, or `before` characters behind its beginning. */
+export function toRule(
+  kind: string,
+  words: readonly string[],
+  pattern: RegExp,
+  { run, before = 0, alone = false }: { run?: Run; before?: number; alone?: boolean } = {},
+): Rule {
+  const sticky = new RegExp(pattern.source, `${pattern.flags}y`);
+  return {
+    kind,
+    words,
+    find(text, at) {
+      const start = at - before;
+      if (start < 0 || (alone && isWithinWord(text, start))) return null;
+      sticky.lastIndex = start;
+      const found = sticky.exec(text);
+      return found && { start, end: start + found[0].length, ...(run && { run }) };
+    },
+  };
+}
+
+/** What is percent-encoded before it is no letter, although it ends like one. */
+function isWithinWord(text: string, at: number): boolean {
+  return (
+    /[\w-]$/.test(text.slice(Math.max(0, at - 1), at)) &&
+    !/%[0-9A-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at))
+  );
+}
+
+/** Every word that begins so, for beginnings of three characters. */
+export function followed(beginning: string, by = 'abcdefghijklmnopqrstuvwxyz0123456789_-'): string[] {
+  return Array.from(by, (character) => beginning + character);
+}

@@ -1,0 +1,105 @@
+import { FOLDED, skipGap } from './bytes.ts';
+import { type Needle, toSpellings } from './own-secrets.ts';
+import type { Rule } from './rule.ts';
+
+/** What to look at where four characters of a table stand in a row, gaps not counted. */
+export interface Suspicion {
+  /** Secrets that begin so. */
+  needles: Needle[];
+  /** The four are so far behind the beginning of the rule's word. */
+  rules: { rule: Rule; behind: number }[];
+}
+
+export interface Trigger {
+  /** Of the last of the four. */
+  at: number;
+  suspicion: Suspicion;
+}
+
+export interface TriggerTable {
+  /** In their order; from `from` on. */
+  find(bytes: Uint8Array, from: number): Trigger[];
+}
+
+const GRAM = 4;
+const HASH_BITS = 18;
+
+/** One pass over the bytes for everything that is looked for, so that ordinary text costs little more than reading it. */
+export function createTriggerTable(needles: readonly Needle[], rules: readonly Rule[]): TriggerTable {
+  const suspicions = new Map<number, Suspicion>();
+  const hashes = new Uint8Array(1 << HASH_BITS);
+  const at = (gram: string): Suspicion => {
+    const key = toKey(gram);
+    const known = suspicions.get(key) ?? { needles: [], rules: [] };
+    suspicions.set(key, known);
+    hashes[hashOf(key)] = 1;
+    return known;
+  };
+  for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
+  for (const rule of rules) {
+    for (const word of rule.words) {
+      const behind = rarest(word);
+      at(word.slice(behind, behind + GRAM).toLowerCase()).rules.push({ rule, behind });
+    }
+  }
+
+  return {
+    find(bytes, from) {
+      const found: Trigger[] = [];
+      const { length } = bytes;
+      let key = 0;
+      for (let index = from; index < length; index += 1) {
+        const byte = bytes[index] as number;
+        const folded = FOLDED[byte] as number;
+        if (folded === 0) {
+          if (byte !== SPACE) index = skipGap(bytes, index) - 1;
+          continue;
+        }
+        key = (key << 8) | folded;
+        if (hashes[hashOf(key)] === 0) continue;
+        const suspicion = suspicions.get(key);
+        if (suspicion) found.push({ at: index, suspicion });
+      }
+      return found;
+    },
+  };
+}
+
+const SPACE = 0x20;
+
+function hashOf(key: number): number {
+  return Math.imul(key, 0x9e3779b1) >>> (32 - HASH_BITS);
+}
+
+function toKey(gram: string): number {
+  let key = 0;
+  for (let index = 0; index < GRAM; index += 1) key = (key << 8) | gram.charCodeAt(index);
+  return key;
+}
+
+/** The four characters that ordinary text has least: those with signs and digits, else the last ones. */
+function rarest(word: string): number {
+  let best = Math.max(0, word.length - GRAM);
+  for (let at = best; at >= 0; at -= 1) {
+    const signs = signsOf(word.slice(at, at + GRAM));
+    if (signs > 0 && signs >= signsOf(word.slice(best, best + GRAM))) best = at;
+  }
+  return best;
+}
+
+function signsOf(text: string): number {
+  return text.replaceAll(/[a-z]/gi, '').length;
+}
+
+/** However its first characters are written. */
+function firstGrams(needle: Needle): Set<string> {
+  let beginnings = new Set(['']);
+  for (const byte of needle.bytes.subarray(0, GRAM)) {
+    const spellings = toSpellings(byte, needle);
+    const longer = [...beginnings].flatMap((text) =>
+      text.length >= GRAM ? [text] : spellings.map((spelling) => (text + spelling).slice(0, GRAM)),
+    );
+    beginnings = new Set(longer);
+  }
+  return beginnings;
+}

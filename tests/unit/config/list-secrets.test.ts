@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { listSecrets, readSecrets } from '../../../src/config/config.ts';
+import { serviceAccountFile } from '../../services/google-account.ts';
+import { load } from './problems.ts';
+
+const CONFIG = `
+models:
+  main:
+    - { provider: anthropic, model: claude-sonnet-5-5, apiKeyEnv: MODEL_KEY }
+    - { provider: gemini, model: gemini-3.8-flash, vertex: { project: my-project-123456, location: global, credentialsEnv: ACCOUNT } }
+sources:
+  konflux: { clusters: [{ url: 'https://k.example.com', tokenEnv: KONFLUX, namespaces: { 'a/*': b } }] }
+  testingFarm: { tokenEnv: FARM }
+  mcp:
+    - { name: one, url: 'https://mcp.example.com', tokenEnv: MCP_TOKEN, tools: [a] }
+    - { name: two, command: server, passEnvs: [MCP_ENV], tools: [b] }
+`;
+
+test('every secret that is read is listed, also those within others', () => {
+  const key = Buffer.alloc(32, 'signing key ');
+  const account = serviceAccountFile('https://oauth2.example.com/token');
+  const env = {
+    GITLAB_READ_TOKEN: 'the-read-token',
+    GITLAB_WRITE_TOKEN: 'the-write-token',
+    HUMMINGBIRD_MARKER_KEY: 'first-marker-key second-marker-key',
+    HUMMINGBIRD_WEBHOOK_TOKEN: 'the-webhook-token-1',
+    HUMMINGBIRD_WEBHOOK_SIGNING_TOKEN: `whsec_${key.toString('base64')}`,
+    HUMMINGBIRD_QUEUE_URL: 'postgres://app:p%40ssw0rd@db/app',
+    MODEL_KEY: 'the-model-key',
+    ACCOUNT: account,
+    KONFLUX: 'the-konflux-token',
+    FARM: 'the-farm-token',
+    MCP_TOKEN: 'the-mcp-token',
+    MCP_ENV: 'https://u:mcp-password@h/',
+  };
+  const secrets = readSecrets(load(CONFIG), {}, env);
+  const listed = listSecrets(secrets);
+
+  const leaves = leavesOf({
+    ...secrets,
+    queueUrl: 'p@ssw0rd',
+    serviceAccounts: JSON.parse(account).private_key,
+    warnings: [],
+  });
+  expect(leaves).toHaveLength(13);
+  expect(leaves.filter((one) => !listed.includes(one))).toEqual([]);
+  expect(listed).toEqual(
+    expect.arrayContaining(['p%40ssw0rd', 'p@ssw0rd', 'mcp-password', key.toString('hex')]),
+  );
+});
+
+test('nothing is listed where nothing is held', () => {
+  expect(listSecrets(readSecrets(load(''), {}, {}))).toEqual([]);
+});
+
+/** Every text in it, wherever it stands. */
+function leavesOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Buffer.isBuffer(value)) return [value.toString('base64')];
+  if (value instanceof Map) return [...value.values()].flatMap(leavesOf);
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [];
+}

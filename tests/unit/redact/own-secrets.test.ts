@@ -1,0 +1,125 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from '../../../src/redact/redactor.ts';
+
+const OWN = 'Own-s3cret/With+signs&50%';
+const REMOVED = '[redacted: own-secret]';
+const { text: redact } = createRedactor({ secrets: [OWN] });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('a secret of the service is found', () => {
+  test.each([
+    ['as it is', OWN],
+    ['within a word', `x${OWN}y`],
+    ['over two lines', `${OWN.slice(0, 2)}\n${OWN.slice(2)}`],
+    ['one character a line', OWN.split('').join('\n')],
+    ['indented on lines', `${OWN.slice(0, 9)}\r\n    ${OWN.slice(9)}`],
+    [
+      'on lines with the stamps of GitLab',
+      `${OWN.slice(0, 3)}\n2026-11-18T09:30:00.000000Z 01O ${OWN.slice(3)}`,
+    ],
+    ['with colours in it', `${OWN.slice(0, 7)}\u001b[0;1m${OWN.slice(7)}`],
+    ['with line breaks as JSON has them', `${OWN.slice(0, 7)}\\n${OWN.slice(7)}`],
+    ['continued by backslashes', `${OWN.slice(0, 7)}\\\n${OWN.slice(7)}`],
+    ['percent-encoded', encodeURIComponent(OWN)],
+    [
+      'percent-encoded in lower case',
+      encodeURIComponent(OWN).toLowerCase().replace('own-s3cret', 'Own-s3cret').replace('with', 'With'),
+    ],
+    [
+      'percent-encoded, every character',
+      Array.from(Buffer.from(OWN), (byte) => `%${byte.toString(16)}`).join(''),
+    ],
+    ['in an address', new URL(`https://x:${encodeURIComponent(OWN)}@h/`).password],
+    ['in HTML', OWN.replaceAll('&', '&amp;')],
+    ['in JSON of Go', OWN.replaceAll('&', '\\u0026').replaceAll('/', '\\/')],
+    ['in hexadecimal', Buffer.from(OWN).toString('hex')],
+    ['in capital hexadecimal', Buffer.from(OWN).toString('hex').toUpperCase()],
+    [
+      'hexadecimal on lines',
+      (
+        Buffer.from(OWN)
+          .toString('hex')
+          .match(/.{1,16}/g) ?? []
+      ).join('\n'),
+    ],
+  ])('%s', (_, text) => {
+    const out = redact(`before ${text} after`);
+    expect(out).toContain(REMOVED);
+    expect(out).not.toContain(OWN.slice(4, 10));
+    expect(out.replaceAll(/[^\n]/g, '')).toBe(text.replaceAll(/[^\n]/g, ''));
+    expect(out).toMatch(/^before /);
+    expect(out).toMatch(/ after$/);
+  });
+
+  test.each([
+    ['in base64', base64(OWN)],
+    ['in base64 for addresses', Buffer.from(OWN).toString('base64url')],
+    ['behind one byte', base64(`u${OWN}`)],
+    ['behind a user', base64(`user:${OWN}`)],
+    ['behind a longer user', base64(`users:${OWN}`)],
+    ['in the midst of JSON', base64(JSON.stringify({ a: 1, password: OWN.replaceAll('&', '-') }))],
+    [
+      'in wrapped base64',
+      (base64(`some text before it: ${OWN} and some text behind it`).match(/.{1,13}/g) ?? []).join('\n'),
+    ],
+    ['in base64 within base64', base64(`{"auth":"${base64(`user:${OWN}`)}"}`)],
+    ['percent-encoded base64', encodeURIComponent(base64(OWN))],
+  ])('%s', (_, text) => {
+    const secret = OWN.replaceAll('&', '-');
+    const { text: redact } = createRedactor({ secrets: [OWN, secret] });
+    const out = redact(text);
+    const inside = decodeAll(out);
+    expect(out).toContain(REMOVED);
+    expect(inside).not.toContain('s3cret');
+  });
+
+  test('a private key, whole or a part of it, as PEM, as JSON and in base64', () => {
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
+    const { text: redact } = createRedactor({ secrets: [privateKey] });
+    const lines = privateKey.split('\n');
+    const body = lines.slice(1, -2).join('');
+    const windows = Array.from({ length: body.length - 40 }, (_, at) => body.slice(at, at + 40));
+    const texts = [
+      privateKey,
+      JSON.stringify({ k: privateKey }),
+      lines[5] ?? '',
+      base64(privateKey),
+      base64(`x${privateKey}`),
+    ];
+    for (const text of texts) {
+      const out = redact(text) + decodeAll(redact(text));
+      expect(windows.some((part) => out.replaceAll(/\s|\\n/g, '').includes(part))).toBe(false);
+      expect(redact(text).split('\n')).toHaveLength(text.split('\n').length);
+    }
+  });
+});
+
+test('secrets that are too short to be told from words are left, and it is said', () => {
+  const said: number[] = [];
+  const { text } = createRedactor({
+    secrets: ['main', 'abc', 'long-enough-1'],
+    onTooShort: (count) => said.push(count),
+  });
+  expect(text('main long-enough-1')).toBe(`main ${REMOVED}`);
+  expect(said).toEqual([2]);
+});
+
+test('a backslash before a secret hides neither it nor breaks JSON', () => {
+  const { text } = createRedactor({ secrets: ['token-of-ours-77', '/starts/with/slash'] });
+  expect(text('C:\\token-of-ours-77')).not.toContain('of-ours');
+  expect(JSON.parse(text('{"a":"\\/starts\\/with\\/slash"}'))).toEqual({ a: REMOVED });
+});
+
+/** Whatever of it can be read as base64, at each of its beginnings, twice. */
+function decodeAll(text: string, depth = 2): string {
+  const runs = text.replaceAll(/\s|%3D|\\n/g, '').match(/[A-Za-z0-9+/_-]{4,}/g) ?? [];
+  const decoded = runs
+    .flatMap((run) => [0, 1, 2, 3].map((skip) => Buffer.from(run.slice(skip), 'base64').toString('latin1')))
+    .join('\n');
+  return depth > 1 ? decoded + decodeAll(decoded, depth - 1) : decoded;
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { CONTEXT_RULES } from '../../../src/redact/context-rules.ts';
+import { createRedactor } from '../../../src/redact/redactor.ts';
+import { TOKEN_RULES } from '../../../src/redact/token-rules.ts';
+import { EXAMPLES, toLine } from './examples.ts';
+
+const redact = (text: string): string => createRedactor({ secrets: [] }).text(text);
+
+describe('a secret that is known by its shape or by what stands around it', () => {
+  test.each(EXAMPLES.map((one) => [one.kind, toLine(one).split('\n')[0], one] as const))(
+    '%s: %s',
+    (kind, _, one) => {
+      const { before = '', after = '', secret } = one;
+      const breaks = secret.replaceAll(/[^\n]/g, '');
+      expect(redact(`at 12:30 ${toLine(one)} it was`)).toBe(
+        `at 12:30 ${before}[redacted: ${kind}]${breaks}${after} it was`,
+      );
+    },
+  );
+
+  test('has an example for every rule', () => {
+    const shown = new Set(EXAMPLES.map(({ kind }) => kind));
+    expect([...TOKEN_RULES, ...CONTEXT_RULES].filter(({ kind }) => !shown.has(kind))).toEqual([]);
+  });
+});
+
+describe('what only looks like a secret stays', () => {
+  const sha = '8f3c1a9be0d4527f6a1b0c9d8e7f6a5b4c3d2e1f';
+  const hash = 'y1Kb0m9vQJx3pR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaA==';
+  test.each([
+    `Checking out ${sha} as detached HEAD (ref is refs/merge-requests/7/head)...`,
+    `commit ${sha}`,
+    'Using docker image sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1 for node:24',
+    'quay.io/team/app@sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1',
+    `"integrity": "sha512-${hash}",`,
+    'Job 12345678 of pipeline 987654321 failed with exit code 137',
+    'request_id: 0f8fad5b-d9cb-469f-a165-70867728950e',
+    'dist/assets/index-BxK9mQ2v.js   143.21 kB',
+    'cache key: npm-3f9a1c07be52d84690aa',
+    'Restoring cache CACHE_KEY=ruby-3f9a1c07be52d846',
+    'PASS: tests/test_login1.sh',
+    'PASSED tests/test_auth.py::test_token[1]',
+    'password: $DB_PASSWORD',
+    `password=$${'{{'} secrets.DB_PASSWORD1 }}`,
+    'PASSWORD=***********',
+    'token: [MASKED]',
+    'token=<your-token-1>',
+    'https://gitlab-ci-token:[MASKED]@gitlab.example.com/group/app.git',
+    `https://oauth2:$${'{'}TOKEN}@gitlab.example.com/group/app.git`,
+    'ssh://git@gitlab.example.com:2222/group/app.git',
+    'git@gitlab.example.com:group/app.git',
+    'https://registry.npmjs.org/@babel%2fcore',
+    'https://example.com:8443/a?mail=me@example.com',
+    'max_tokens=4096, tokens: 12345678',
+    'token_type: bearer',
+    'secretName: app-tls-2',
+    'password_file=/run/secrets/db_password1',
+    'const password = process.env.DB_PASSWORD1;',
+    'token = get_token1(user)',
+    'PWD=/builds/group/app1',
+    'System.Runtime, Version=8.0.0.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a',
+    'error: invalid password for user "app1"',
+    'Authorization: $AUTH_HEADER1',
+    '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq\n-----END CERTIFICATE-----',
+    'task-runner-with-a-very-long-name-1',
+    'sk-SK locale, disk-usage-of-the-runner-is-high-today-1',
+    'eyJhIjoxfQ== is {"a":1}',
+    'npm_config_cache=/cache/npm npm_lifecycle_event=test',
+    'Bearer authentication is required',
+    'author: Nadia Rahman <nadia@example.com>',
+    'section_start:1731921000:step_script\r\u001b[0K\u001b[0;m',
+  ])('%s', (line) => {
+    expect(redact(line)).toBe(line);
+  });
+});
+
+test('a key whose end is missing does not take the rest of the log with it', () => {
+  const text = `-----BEGIN ${'RSA'} PRIVATE KEY-----\nMIIEabcd\n[2 lines]\nerror: it broke\n`;
+  expect(redact(text)).toBe('[redacted: private-key]\n\n[2 lines]\nerror: it broke\n');
+});
+
+test('a name within the words that stand for a secret tells of nothing', () => {
+  const once = redact(`gl${'pat'}-aB3xK9mQ2vR7tL5wN8pD = x9Kd82Lq0Z`);
+  expect(once).toBe('[redacted: gitlab-token] = x9Kd82Lq0Z');
+  expect(redact(once)).toBe(once);
+});
+
+test.each([
+  ['eyJa', 'parts of JSON web tokens'],
+  ['-----BEGIN ', 'beginnings of keys'],
+  ['https://a:b', 'addresses'],
+  ['password=', 'names'],
+  ['curl -u ', 'commands'],
+  ['Authorization: Bearer ', 'headers'],
+  ['a@', 'at signs'],
+  ['"auth": "', 'quotes'],
+])('time grows with the text, also for nothing but %j', (piece) => {
+  const text = piece.repeat(Math.ceil(200_000 / piece.length));
+  const start = performance.now();
+  redact(text);
+  expect(performance.now() - start).toBeLessThan(3_000);
+});
