@@ -146,7 +146,7 @@ describe('demo with a key', () => {
     expect(stdout + stderr).not.toContain(KEY);
   }, 60_000);
 
-  test('ends when the job has ended without a note, and says why', async () => {
+  test('posts an analysis that can not be saved, ends when the answer has ended without a note, and says why', async () => {
     const breakDisk: ModelScript = () => {
       const [demo = ''] = readdirSync(program.folder);
       const sessions = join(program.folder, demo, 'sessions');
@@ -161,8 +161,8 @@ describe('demo with a key', () => {
     });
     const { code, stdout, stderr } = await program.ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^hummingbird: the analysis ended without a note \(failed\): .*sessions.*\n$/);
-    expect(stdout).toMatch(/trouble +job failed: ENOTDIR/);
+    expect(stderr).toMatch(/^hummingbird: the answer ended without a note \(failed\): .*sessions.*\n$/);
+    expect(stdout).toMatch(/trouble +.*ENOTDIR/);
     expect(readdirSync(program.folder)).toEqual([]);
   }, 60_000);
 

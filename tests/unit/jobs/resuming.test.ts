@@ -111,7 +111,7 @@ describe('a session that can not be saved at the end', () => {
     const store: SessionStore = { ...to, saveFiles: () => Promise.reject(new RetryableError('away')) };
     const { note } = await run({}, undefined, { store, spool });
     expect(note).not.toContain('could not be saved');
-    expect(await saved()).toEqual([user(EVENT)]);
+    expect(await saved()).toMatchObject([user(EVENT)]);
     expect((await from.load(ID))?.context.messages).toHaveLength(2);
 
     const { requests } = await run({ question: QUESTION, resumes: true }, undefined, { spool });
