@@ -40,6 +40,7 @@ describe.each(backends.filter(({ shared }) => shared))('$name', (backend) => {
           { name: 'queue' },
           { name: 'gitlab', ok: true, latencyMs: expect.any(Number) },
           { name: 'sandbox', ok: true },
+          { name: 'store', ok: true },
         ],
       });
       expect((await fetch(`${worker.url}/webhooks/gitlab`, { method: 'POST' })).status).toBe(404);
@@ -88,6 +89,7 @@ describe('one process on the embedded database', () => {
           { name: 'queue', ok: true },
           { name: 'gitlab', ok: false, reason: expect.stringContaining('502') },
           { name: 'sandbox', ok: true },
+          { name: 'store', ok: true },
         ],
       });
     expect((await fetch(`${worker.url}/health/ready`)).status).toBe(503);

@@ -20,7 +20,14 @@ export async function run(scene: Scene, role: string) {
     .poll(() => lines.find(({ msg }) => msg === 'service started'), { timeout: 20_000 })
     .toBeDefined();
   const url = String(lines.find(({ msg }) => msg === 'service started')?.url);
-  return { url, pid: child.pid, end, kill: () => stopProcess(child, 'SIGKILL'), stop: async () => undefined };
+  return {
+    url,
+    lines,
+    pid: child.pid,
+    end,
+    kill: () => stopProcess(child, 'SIGKILL'),
+    stop: async () => undefined,
+  };
 }
 
 export function launch(scene: Scene, role: string) {

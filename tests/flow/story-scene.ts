@@ -20,7 +20,7 @@ export const REPLY = 'No, that one timed out before it got there.';
 
 /** Of the test that runs. */
 export let scene: Scene;
-afterEach(() => scene.close());
+afterEach(() => scene?.close());
 
 export async function arrange(options: Partial<SceneOptions> = {}) {
   await arrangeStopped(options);
@@ -42,8 +42,7 @@ export function addHook(serviceUrl: string) {
   return scene.gitlab.addHook({ projectId: scene.project.id, url, token: WEBHOOK_TOKEN, events: EVENTS });
 }
 
-export function failPipeline(): { jobId: number } {
-  const { gitlab, mr } = scene;
+export function failPipeline({ gitlab, mr }: Scene = scene): { jobId: number } {
   const pipeline = gitlab.addPipeline({ mergeRequest: mr, jobs: [{ name: 'unit tests' }] });
   const jobId = gitlab.jobs(pipeline.id)[0]?.id ?? 0;
   gitlab.setTrace(jobId, LOG);
