@@ -10,6 +10,7 @@ export function redactCall(call: RecordedCall, redactor: Redactor): RecordedCall
     request: {
       ...request,
       system: redactor.text(request.system),
+      ...(request.transient !== undefined && { transient: redactor.text(request.transient) }),
       messages: request.messages.map((message) => redactMessage(message, redactor)),
     },
     events: redactor.value(events),
