@@ -28,12 +28,25 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
   mcp: ({ mcp }) =>
     [...mcp.values()].flatMap(({ token, env }) => [
       token,
-      ...Object.values(env).flatMap((value) => [value, ...passwordsOf(value)]),
+      ...Object.values(env).flatMap((value) => [isWord(value) ? undefined : value, ...passwordsOf(value)]),
     ]),
   s3Credentials: ({ s3Credentials }) => [s3Credentials?.secretAccessKey, s3Credentials?.sessionToken],
   // Words for people.
   warnings: () => [],
 };
+
+const MIN_PASSED_CHARS = 8;
+const MIN_PASSED_DIFFERENT = 6;
+const MAX_WORD_CHARS = 24;
+
+/** What is passed to a server need not be secret: `production` or `true` would be missed in every log. */
+function isWord(value: string): boolean {
+  if (value.length < MIN_PASSED_CHARS || new Set(value).size < MIN_PASSED_DIFFERENT) return true;
+  return (
+    value.length < MAX_WORD_CHARS &&
+    /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _.-]?[A-Z]?[a-z]+|[ _.-][A-Z]+)*$/.test(value)
+  );
+}
 
 /** Of an address, which may name several hosts: as they are written there, and what they mean. */
 function passwordsOf(address: string): string[] {

@@ -52,9 +52,14 @@ function skipColour(bytes: Uint8Array, start: number): number {
 export const RUN = {
   word: toSet(/[\w-]/),
   dotted: toSet(/[\w.-]/),
+  tilde: toSet(/[\w.~-]/),
+  /** Of the name of an element in XML. */
+  element: toSet(/[\w:.-]/),
   base64: toSet(/[\w+/=%-]/),
   /** Of a header: token68 of RFC 9110, and what else is seen there. */
   header: toSet(/[\w.~+/=%:-]/),
+  bearer: toSet(/[\w.~+/=%-]/),
+  cookie: toSet(/[^\r\n"'\xff]/),
   /** Of a value without quotes. */
   value: toSet(/[!#$%*+./0-9:=?@A-Z^_a-z|~\x80-\xfe-]/),
   /** Between the first line of a key and its last one, also as JSON or percent-encoded. */

@@ -1,10 +1,23 @@
 // Secrets that are known by what stands around them. Each has a row in tests/unit/redact/rules.test.ts.
-import { RUN } from './bytes.ts';
+import { RUN, type Run } from './bytes.ts';
 import { type Finding, MAX_LOOK_BACK, type Rule } from './rule.ts';
-import { isPlaceholder, looksRandom, looksSecret, TELLING_NAME, TELLING_WORDS } from './telling.ts';
+import {
+  isPlaceholder,
+  looksRandom,
+  looksSecret,
+  mayBeSecret,
+  SORTS,
+  TELLING_NAME,
+  TELLING_WORDS,
+} from './telling.ts';
 
 const NAMED = 'named-secret';
 
+/**
+ * So much of a value is judged, and the rest of it goes with it: names that stand within values of others, again and
+ * again, must not have all of each value read.
+ */
+const MAX_JUDGED = 128;
 /** What ends every value: blanks, control characters, and what was found already. */
 const END = '\\x00-\\x20\\xff';
 /** Of a value without quotes: the characters of `RUN.value`. */
@@ -17,16 +30,16 @@ export const CONTEXT_RULES: readonly Rule[] = [
     words: Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `${character}://`),
     find: findUrlCredentials,
   },
-  { kind: 'authorization', words: ['authoriza'], find: findAuthorization },
-  { kind: 'authorization', words: ['bearer'], find: findBearer },
-  { kind: 'cookie', words: ['cookie'], find: findCookie },
+  { kind: 'authorization', words: ['authoriza'], find: findAuthorization, run: RUN.header },
+  { kind: 'authorization', words: ['bearer'], find: findBearer, run: RUN.bearer },
+  { kind: 'cookie', words: ['cookie'], find: findCookie, run: RUN.cookie },
   { kind: 'login', words: ['curl', 'wget'], find: findCurlLogin },
-  { kind: 'login', words: ['login'], find: findNetrc },
+  { kind: 'login', words: ['login'], find: findNetrc, run: RUN.value },
   { kind: 'docker-auth', words: ['"auth"'], find: findDockerAuth },
-  { kind: NAMED, words: TELLING_WORDS, find: findNamed },
+  { kind: NAMED, words: TELLING_WORDS, find: findNamed, run: RUN.value },
 ];
 
-const USER = `[^${END}/?#"'\`<>()[\\]{}\\\\,;@]`;
+const USER = `[^${END}/?#"'\`<>()[\\]{}\\\\,;@:]`;
 /** To the last sign that may end it: there are passwords with `@`. */
 const LOGIN = new RegExp(`://(${USER}{0,256}:[^${END}/?#"'\`<>[\\]\\\\]{1,512})@(?=[\\w.[%-])`, 'y');
 const LONE_USER = new RegExp(`://(${USER}{1,256})@(?=[\\w.[%-])`, 'y');
@@ -44,33 +57,33 @@ function findUrlCredentials(text: string, at: number): Finding | null {
 }
 
 const AUTHORIZATION =
-  /authorization["'\\\]]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,4}(?:[A-Za-z][\w-]{2,20}[ \t]{1,4})?([\w.~+/=%:-]{6,1024})/iy;
+  /authorization["'\\\]]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,4}(?:[A-Za-z][\w-]{2,20}[ \t]{1,4})?([\w.~+/=%:-]{6,128})/iy;
 
 function findAuthorization(text: string, at: number): Finding | null {
-  return toValue(
-    matchAt(AUTHORIZATION, text, at),
-    at,
-    (value) => !isPlaceholder(value) && /\d|={1,2}$/.test(value),
-  );
+  const isSecret = (value: string): boolean => /\d|={1,2}$/.test(value) && !isPlaceholder(value);
+  return toValue(matchAt(AUTHORIZATION, text, at), at, isSecret, RUN.header);
 }
 
-const BEARER = /bearer[ \t]{1,4}([\w.~+/=%-]{16,1024})/iy;
+const BEARER = /bearer[ \t]{1,4}([\w.~+/=%-]{16,128})/iy;
 
 function findBearer(text: string, at: number): Finding | null {
-  return toValue(matchAt(BEARER, text, at), at, (value) => !isPlaceholder(value) && /\d/.test(value));
+  const isSecret = (value: string): boolean => /\d/.test(value) && !isPlaceholder(value);
+  return toValue(matchAt(BEARER, text, at), at, isSecret, RUN.bearer);
 }
 
-const COOKIE = new RegExp(`cookie["']?:[ \\t]{0,4}([^${END}"'=;]{1,64}=[^\\r\\n"'\\xff]{8,1024})`, 'iy');
+const COOKIE = new RegExp(
+  `cookie["']?:[ \\t]{0,4}([^${END}"'=;]{1,64}=[^\\r\\n"'\\xff]{8,${MAX_JUDGED}})`,
+  'iy',
+);
 
 function findCookie(text: string, at: number): Finding | null {
-  const found = matchAt(COOKIE, text, at);
-  const value = found?.[1] ?? '';
-  if (!found || isPlaceholder(value.slice(value.indexOf('=') + 1))) return null;
-  return { start: at + found[0].length - value.length, end: at + found[0].length };
+  const isSecret = (value: string): boolean => !isPlaceholder(value.slice(value.indexOf('=') + 1));
+  return toValue(matchAt(COOKIE, text, at), at, isSecret, RUN.cookie);
 }
 
+/** Not over the next command, which is looked at for itself. */
 const CURL_LOGIN = new RegExp(
-  `(?:curl|wget)[^\\r\\n\\xff]{0,300}?[ \\t](?:-u|--user|--proxy-user)[ =]{0,2}["']?([^${END}:"']{0,100}:${UNQUOTED}{3,256})`,
+  `(?:curl|wget)(?:(?!curl|wget)[^\\r\\n\\xff]){0,300}?[ \\t](?:-u|--user|--proxy-user)[ =]{0,2}["']?([^${END}:"']{0,100}:${UNQUOTED}{3,256})`,
   'iy',
 );
 
@@ -80,12 +93,12 @@ function findCurlLogin(text: string, at: number): Finding | null {
 }
 
 const NETRC = new RegExp(
-  `login[ \\t\\n]{1,8}${UNQUOTED}{1,128}[ \\t\\n]{1,8}password[ \\t\\n]{1,8}(${UNQUOTED}{4,512})`,
+  `login[ \\t\\n]{1,8}${UNQUOTED}{1,128}[ \\t\\n]{1,8}password[ \\t\\n]{1,8}(${UNQUOTED}{4,${MAX_JUDGED}})`,
   'iy',
 );
 
 function findNetrc(text: string, at: number): Finding | null {
-  return toValue(matchAt(NETRC, text, at), at, (value) => !isPlaceholder(value));
+  return toValue(matchAt(NETRC, text, at), at, (value) => !isPlaceholder(value), RUN.value);
 }
 
 const DOCKER_AUTH =
@@ -102,59 +115,87 @@ const IN_ELEMENT = />(?=[^\s<])/y;
 const QUOTED_VALUE = new RegExp(`(["'\`])(${QUOTED}{6,900})\\1`, 'y');
 /** Within a text that is quoted itself. */
 const ESCAPED_VALUE = /(\\{1,3}["'`])([^"'`\\\r\n\xff]{6,900})\1/y;
-const UNQUOTED_VALUE = new RegExp(`\\\\{0,3}["'\`]?(${UNQUOTED}{6,1024})`, 'y');
+const OPENING = /\\{0,3}["'`]?/y;
+const MIN_VALUE = 6;
 /** A name within what stands in a secret's place tells of nothing. */
 const IN_OUR_WORDS = /\[redacted: [a-z-]*$/;
 
-function findNamed(text: string, at: number): Finding | null {
+function findNamed(text: string, at: number, bytes: Buffer): Finding | null {
   // The word may begin before the name does: `_key` of `api_key`.
-  const start = [at, at + 1].find((place) => matchAt(NAME, text, place));
-  if (start === undefined) return null;
-  const before = text.slice(Math.max(0, start - MAX_LOOK_BACK), start);
-  if (IN_OUR_WORDS.test(before)) return null;
-  const end = start + (matchAt(NAME, text, start)?.[0].length ?? 0);
-  const separator =
-    matchAt(SEPARATOR, text, end) ??
-    (/--[\w-]*$/.test(before) ? matchAt(AFTER_OPTION, text, end) : null) ??
-    (/<[\w:.-]*$/.test(before) ? matchAt(IN_ELEMENT, text, end) : null);
-  if (!separator) return null;
-  const name = (/[\w-]*$/.exec(before)?.[0] ?? '') + text.slice(start, end);
-  return findValue(text, end + separator[0].length, name);
+  const start = endAt(NAME, text, at) === -1 ? at + 1 : at;
+  const end = endAt(NAME, text, start);
+  const value = end === -1 ? -1 : findBehindName(text, start, end);
+  if (value === -1 || IN_OUR_WORDS.test(text.slice(Math.max(0, start - MAX_LOOK_BACK), start))) return null;
+  const name = text.slice(skipBack(text, start, RUN.word), end);
+  const found = findQuoted(text, value, name) ?? findUnquoted(bytes, endAt(OPENING, text, value), name);
+  return found === 'plain' ? null : found;
 }
 
-function findValue(text: string, at: number, name: string): Finding | null {
+/** Where the value begins; -1 if there is none. */
+function findBehindName(text: string, start: number, end: number): number {
+  const separated = endAt(SEPARATOR, text, end);
+  if (separated !== -1) return separated;
+  const inOption = endAt(AFTER_OPTION, text, end);
+  if (inOption !== -1) return isOption(text, start) ? inOption : -1;
+  const inElement = endAt(IN_ELEMENT, text, end);
+  return inElement !== -1 && text[skipBack(text, start, RUN.element) - 1] === '<' ? inElement : -1;
+}
+
+function isOption(text: string, start: number): boolean {
+  return text.slice(skipBack(text, start, RUN.word), start).includes('--');
+}
+
+/** The first of the characters in a row, of these, that end here. */
+function skipBack(text: string, end: number, signs: Run): number {
+  const limit = Math.max(0, end - MAX_LOOK_BACK);
+  let at = end;
+  while (at > limit && signs[text.charCodeAt(at - 1)]) at -= 1;
+  return at;
+}
+
+function findQuoted(text: string, at: number, name: string): Finding | 'plain' | null {
+  if (!/["'`\\]/.test(text[at] ?? '')) return null;
   const quoted = matchAt(QUOTED_VALUE, text, at) ?? matchAt(ESCAPED_VALUE, text, at);
-  if (quoted) {
-    const value = quoted[2] ?? '';
-    // Whole sentences speak of secrets; the few that are some have no digits, either.
-    if (/\s\S+\s/.test(value) || !looksSecret(name, value)) return null;
-    const start = at + quoted[0].indexOf(value);
-    return { start, end: start + value.length };
-  }
-  const found = toValue(matchAt(UNQUOTED_VALUE, text, at), at, (value) =>
-    looksSecret(name, withCall(text, at, value)),
-  );
-  return found && { ...found, run: RUN.value };
+  if (!quoted) return null;
+  const value = quoted[2] ?? '';
+  // Whole sentences speak of secrets; the few that are some have no digits, either.
+  if (/\s\S+\s/.test(value) || !looksSecret(name, value)) return 'plain';
+  const start = at + quoted[0].indexOf(value);
+  return { start, end: start + value.length };
 }
 
-/** With the bracket that ends it, if there is one: then it is code. */
-function withCall(text: string, at: number, value: string): string {
-  const next = text[at + value.length] ?? '';
-  return next === '(' || next === '[' ? value + next : value;
+function findUnquoted(bytes: Buffer, start: number, name: string): Finding | null {
+  const limit = Math.min(bytes.length, start + MAX_JUDGED);
+  const run = RUN.value;
+  let end = start;
+  let seen = 0;
+  for (; end < limit && run[bytes[end] as number]; end += 1) seen |= SORTS[bytes[end] as number] as number;
+  if (end < start + MIN_VALUE || !mayBeSecret(name, seen)) return null;
+  // With the bracket that ends it, if there is one: then it is code.
+  const isCall = bytes[end] === 0x28 || bytes[end] === 0x5b;
+  const value = bytes.toString('latin1', start, isCall ? end + 1 : end);
+  return looksSecret(name, value) ? { start, end, run } : null;
 }
 
 function toValue(
   found: RegExpExecArray | null,
   at: number,
   isSecret: (value: string) => boolean,
+  run?: Run,
 ): Finding | null {
   const value = found?.[1];
   if (!found || value === undefined || !isSecret(value)) return null;
   const start = at + found[0].length - value.length;
-  return { start, end: start + value.length };
+  return { start, end: start + value.length, ...(run && { run }) };
 }
 
 function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
   sticky.lastIndex = at;
   return sticky.exec(text);
+}
+
+/** Of what stands there; -1 if it does not. */
+function endAt(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : -1;
 }

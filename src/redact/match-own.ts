@@ -17,7 +17,7 @@ function matchFrom(bytes: Uint8Array, start: number, needle: Needle, first: numb
     const wanted = needle.bytes[index] ?? 0;
     const found = bytes[at] ?? 0;
     const isSame = found === wanted || (needle.isCaseless && FOLDED[found] === wanted);
-    const long = found === wanted && !mayBegin(found) ? 0 : spelledOut(bytes, at, wanted, needle);
+    const long = found === wanted && !mayBegin(found) ? 0 : spelledOut(bytes, at, wanted);
     if (isSame && long > 0) {
       // Either itself or the beginning of its longer form.
       const end = matchFrom(bytes, at + 1, needle, index + 1);
@@ -34,15 +34,16 @@ function mayBegin(byte: number): boolean {
   return byte === 0x25 || byte === 0x26;
 }
 
+const LONG_SPELLINGS = Array.from({ length: 256 }, (_, byte) =>
+  toSpellings(byte, { mayBeEncoded: true }).slice(1),
+);
+
 /** How many bytes stand here for the wanted one: `%2F`, `u002f` or `x2f` behind a backslash, `&amp;`; 0 if they do not. */
-function spelledOut(bytes: Uint8Array, at: number, wanted: number, needle: Needle): number {
+function spelledOut(bytes: Uint8Array, at: number, wanted: number): number {
   const found = FOLDED[bytes[at] ?? 0] ?? 0;
   const isEscaped = (found === 0x75 || found === 0x78) && bytes[at - 1] === 0x5c;
   if (!mayBegin(found) && !isEscaped) return 0;
-  const spelling = toSpellings(wanted, { ...needle, mayBeEncoded: true })
-    .slice(1)
-    .find((one) => isAt(bytes, at, one));
-  return spelling?.length ?? 0;
+  return LONG_SPELLINGS[wanted]?.find((one) => isAt(bytes, at, one))?.length ?? 0;
 }
 
 function isAt(bytes: Uint8Array, at: number, text: string): boolean {

@@ -93,7 +93,7 @@ function toBase64(secret: Buffer): string[] {
 }
 
 /** How a byte may be written, in lower case and without backslashes, which count as gaps. */
-export function toSpellings(byte: number, { mayBeEncoded }: Needle): string[] {
+export function toSpellings(byte: number, { mayBeEncoded }: Pick<Needle, 'mayBeEncoded'>): string[] {
   const raw = String.fromCharCode(FOLDED[byte] ?? byte);
   const hex = byte.toString(16).padStart(2, '0');
   if (/[\w.~-]/.test(raw)) return mayBeEncoded ? [raw, `%${hex}`] : [raw];

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { PermanentError } from '../errors.ts';
 import { CONTEXT_RULES } from './context-rules.ts';
 import { isLongEnough, toNeedles } from './own-secrets.ts';
@@ -118,16 +119,33 @@ function orStop<T>(work: () => T): T {
   }
 }
 
+/** After so much, whatever else waits has its turn. */
+const MAX_CHUNK_BYTES = 65_536;
+
 function toTransform(scanner: Scanner): Transform {
-  const hand = (work: () => Buffer, done: (error: Error | null, bytes?: Buffer) => void): void => {
-    try {
-      done(null, work());
-    } catch (error) {
-      done(new RedactionError(error));
-    }
-  };
+  let sinceTurn = 0;
   return new Transform({
-    transform: (chunk: Buffer, _encoding, done) => hand(() => scanner.push(chunk), done),
-    flush: (done) => hand(() => scanner.end(), done),
+    async transform(chunk: Buffer, _encoding, done) {
+      try {
+        for (let at = 0; at < chunk.length; at += MAX_CHUNK_BYTES) {
+          const part = chunk.subarray(at, at + MAX_CHUNK_BYTES);
+          this.push(orStop(() => scanner.push(part)));
+          sinceTurn += part.length;
+          if (sinceTurn < MAX_CHUNK_BYTES) continue;
+          sinceTurn = 0;
+          await setImmediate();
+        }
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    flush(done) {
+      try {
+        done(null, orStop(scanner.end));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
   });
 }

@@ -6,8 +6,10 @@ export interface Rule {
   kind: string;
   /** One of these, in whatever case, must be there before the rule is asked; at least four characters each. */
   words: readonly string[];
-  /** Given the place of the word; looks at no more than `MAX_RULE_BYTES` behind and `MAX_LOOK_BACK` before it. */
-  find: (text: string, at: number) => Finding | null;
+  /** Given the place of the word, and the same text as bytes; looks at no more than `MAX_RULE_BYTES` behind and `MAX_LOOK_BACK` before it. */
+  find: (text: string, at: number, bytes: Buffer) => Finding | null;
+  /** What its findings go on with, if all of them do. It is not asked within such a stretch that was found before. */
+  run?: Run;
 }
 
 export interface Finding {
@@ -34,6 +36,7 @@ export function toRule(
   return {
     kind,
     words,
+    ...(run && { run }),
     find(text, at) {
       const start = at - before;
       if (start < 0 || (alone && isWithinWord(text, start))) return null;

@@ -1,7 +1,6 @@
 // The one engine: bytes go in, in whatever pieces, and come out without secrets, line by line where they were.
-import { FOLDED, RUN, type Run } from './bytes.ts';
+import { RUN, type Run } from './bytes.ts';
 import { MAX_GAP_BYTES, MAX_OWN_BYTES, matchOwn } from './match-own.ts';
-import type { Needle } from './own-secrets.ts';
 import { FOUND, MAX_LOOK_BACK, MAX_RULE_BYTES, type Rule } from './rule.ts';
 import type { Trigger, TriggerTable } from './triggers.ts';
 
@@ -30,6 +29,9 @@ const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK);
 const CONTEXT = 2 * MAX_LOOK_BACK;
 const LF = 0x0a;
 const STAR = 0x2a;
+const DASH = 0x2d;
+/** What is held back is read again when more has come, so that should be much each time. */
+const MORE = 256;
 
 interface Span {
   start: number;
@@ -37,6 +39,17 @@ interface Span {
   kind: string;
   /** It goes on as long as bytes are of these. */
   run: Run | null;
+  isOver: boolean;
+}
+
+interface Reading {
+  text: string;
+  bytes: Buffer;
+}
+
+interface Found {
+  trigger: number;
+  span: Span;
 }
 
 /**
@@ -45,11 +58,15 @@ interface Span {
  */
 export function createScanner(plan: ScanPlan): Scanner {
   let bytes: Buffer = Buffer.alloc(0);
+  let coming: Buffer[] = [];
+  let comingBytes = 0;
   /** Position of the first of them: some were written already and are kept for what stands before a secret. */
   let base = 0;
   let written = 0;
   /** Suspicions before this are judged for good. */
   let judged = 0;
+  /** Before so many bytes are there, nothing more can be said. */
+  let awaited = 0;
   /** Up to here, only line breaks are written. */
   let covered = -1;
   /** Stretches of one set of characters that were walked over. */
@@ -65,13 +82,14 @@ export function createScanner(plan: ScanPlan): Scanner {
     const fresh = triggers.filter(({ at }) => base + at >= judged);
     const undecided = isEnd ? undefined : fresh.find(({ at }) => at + AHEAD > bytes.length);
     const nextJudged = isEnd ? end : Math.max(judged, undecided ? base + undecided.at : end);
-    const isKept = ({ trigger }: { trigger: number }): boolean => base + trigger < nextJudged;
+    awaited = undecided ? base + undecided.at + AHEAD + MORE : 0;
+    const isKept = ({ trigger }: Found): boolean => base + trigger < nextJudged;
 
     const newOwn = fresh.flatMap(findOwn);
-    const all = toText([...own, ...newOwn.map(({ span }) => span)]);
-    const newFirst = findByRules(fresh, all, false);
-    const some = toText([...own, ...first, ...[...newOwn, ...newFirst].map(({ span }) => span)], all);
-    const newSecond = findByRules(fresh, some, true);
+    const all = toReading([...own, ...newOwn.map(({ span }) => span)]);
+    const newFirst = findByRules(fresh, all, { isSecond: false, before: first });
+    const some = toReading([...own, ...first, ...[...newOwn, ...newFirst].map(({ span }) => span)], all);
+    const newSecond = findByRules(fresh, some, { isSecond: true, before: second });
     own.push(...newOwn.filter(isKept).map(({ span }) => span));
     first.push(...newFirst.filter(isKept).map(({ span }) => span));
     second.push(...newSecond.filter(isKept).map(({ span }) => span));
@@ -89,38 +107,39 @@ export function createScanner(plan: ScanPlan): Scanner {
     return out;
   }
 
-  function findOwn({ at, suspicion }: Trigger): { trigger: number; span: Span }[] {
-    const found: { trigger: number; span: Span }[] = [];
+  function findOwn({ from, at, suspicion }: Trigger): Found[] {
+    const found: Found[] = [];
     for (const needle of suspicion.needles) {
-      const start = findStart(needle, at);
-      if (start === null) continue;
-      const span = { start: base + start.from, end: base + start.to, kind: OWN_SECRET, run: null };
+      const to = matchOwn(bytes, from, needle);
+      if (to <= at) continue;
+      // A backslash before it would be left to escape what takes its place.
+      const start = from > 0 && bytes[from - 1] === 0x5c ? from - 1 : from;
+      const span = { start: base + start, end: base + to, kind: OWN_SECRET, run: null, isOver: true };
       found.push({ trigger: at, span });
     }
     return found;
   }
 
-  /** The nearest place from which the secret reaches over the four characters. */
-  function findStart(needle: Needle, at: number): { from: number; to: number } | null {
-    for (let from = at; from >= Math.max(0, at - BACK + 1); from -= 1) {
-      if (!FOLDED[bytes[from] ?? 0]) continue;
-      const to = matchOwn(bytes, from, needle);
-      // A backslash before it would be left to escape what takes its place.
-      if (to > at) return { from: from > 0 && bytes[from - 1] === 0x5c ? from - 1 : from, to };
-    }
-    return null;
-  }
-
-  function findByRules(triggers: readonly Trigger[], text: () => string, isSecond: boolean) {
-    const found: { trigger: number; span: Span }[] = [];
+  function findByRules(
+    triggers: readonly Trigger[],
+    text: () => Reading,
+    { isSecond, before }: { isSecond: boolean; before: readonly Span[] },
+  ): Found[] {
+    const found: Found[] = [];
+    const longest = new Map<Run | null, Span>();
+    for (const span of before) if (!isPartOf(span, longest.get(span.run))) longest.set(span.run, span);
     for (const { at, suspicion } of triggers) {
       for (const { rule, behind } of suspicion.rules) {
         const place = at - 3 - behind;
-        const finding = place >= 0 && plan.isSecond(rule) === isSecond ? rule.find(text(), place) : null;
+        if (place < 0 || plan.isSecond(rule) !== isSecond) continue;
+        if (rule.run && isWellWithin(longest.get(rule.run), base + place)) continue;
+        const finding = rule.find(text().text, place, text().bytes);
         if (!finding) continue;
         const { start, end, run = null } = finding;
-        const span = { start: base + start, end: base + end, kind: rule.kind, run };
+        const span = { start: base + start, end: base + end, kind: rule.kind, run, isOver: run === null };
         extend(span);
+        if (run && isPartOf(span, longest.get(run))) continue;
+        longest.set(run, span);
         found.push({ trigger: at, span });
       }
     }
@@ -130,7 +149,7 @@ export function createScanner(plan: ScanPlan): Scanner {
   /** Over what is there of it; its run is over when something else follows. */
   function extend(span: Span): void {
     const { run } = span;
-    if (!run) return;
+    if (!run || span.isOver) return;
     const known = runs.get(run);
     // Many may begin within one run, and each would walk all of it.
     const isKnown = known && known.from <= span.end && span.end <= known.to;
@@ -138,62 +157,85 @@ export function createScanner(plan: ScanPlan): Scanner {
     while (at < bytes.length && run[bytes[at] ?? 0] && !(run === RUN.pem && isBehindKey(at))) at += 1;
     runs.set(run, { from: isKnown ? known.from : span.end, to: base + at });
     span.end = base + at;
-    if (at < bytes.length) span.run = null;
+    span.isOver = at < bytes.length;
   }
 
   function isBehindKey(at: number): boolean {
-    if (bytes[at - 1] !== 0x2d) return false;
+    if (bytes[at - 1] !== DASH || bytes[at - 5] !== DASH || bytes[at - 6] === DASH) return false;
     return /-----END [A-Z0-9 ]{0,40}-----$/.test(bytes.toString('latin1', Math.max(0, at - 64), at));
   }
 
   /** The text in which these are blanked, made when it is first asked for. */
-  function toText(spans: readonly Span[], unchanged?: () => string): () => string {
-    let text: string | undefined;
+  function toReading(spans: readonly Span[], unchanged?: () => Reading): () => Reading {
+    let reading: Reading | undefined;
     return () => {
-      text ??= spans.length === 0 && unchanged ? unchanged() : blank(spans);
-      return text;
+      reading ??= spans.length === 0 && unchanged ? unchanged() : blank(spans);
+      return reading;
     };
   }
 
-  function blank(spans: readonly Span[]): string {
-    if (spans.length === 0) return bytes.toString('latin1');
-    const copy = Buffer.from(bytes);
+  function blank(spans: readonly Span[]): Reading {
+    const copy = spans.length === 0 ? bytes : Buffer.from(bytes);
     for (const { start, end } of spans)
       copy.fill(FOUND.charCodeAt(0), Math.max(0, start - base), Math.max(0, end - base));
-    return copy.toString('latin1');
+    return { text: copy.toString('latin1'), bytes: copy };
   }
 
   function write(limit: number): Buffer {
     const spans = [...own, ...first, ...second].filter(({ start }) => start < limit);
-    const parts: Buffer[] = [];
+    spans.sort((a, b) => a.start - b.start);
+    const room = spans.reduce((sum, { kind }) => sum + plan.toPlaceholder(kind).length, limit - written);
+    const out = Buffer.allocUnsafe(room);
+    let size = 0;
     const pass = (to: number): void => {
       const hidden = Math.min(Math.max(covered, written), to);
-      if (hidden > written) parts.push(hide(bytes.subarray(written - base, hidden - base)));
-      if (to > hidden) parts.push(bytes.subarray(hidden - base, to - base));
+      for (let at = written - base; at < hidden - base; at += 1) {
+        if (bytes[at] === LF) out[size++] = LF;
+        else if (plan.keepsLength) out[size++] = STAR;
+      }
+      size += bytes.copy(out, size, Math.max(written, hidden) - base, to - base);
       written = to;
     };
-    for (const { start, end, kind } of spans.toSorted((a, b) => a.start - b.start)) {
+    for (const { start, end, kind } of spans) {
       if (start > covered) {
         pass(start);
-        parts.push(Buffer.from(plan.toPlaceholder(kind)));
+        size += out.write(plan.toPlaceholder(kind), size);
         plan.onFound(kind);
       }
       covered = Math.max(covered, end);
     }
     pass(limit);
-    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    return out.subarray(0, size);
   }
 
-  function hide(secret: Buffer): Buffer {
-    if (!plan.keepsLength) return Buffer.from(secret.filter((byte) => byte === LF));
-    return Buffer.from(secret.map((byte) => (byte === LF ? LF : STAR)));
+  function take(): void {
+    if (coming.length > 0) bytes = Buffer.concat([bytes, ...coming]);
+    coming = [];
+    comingBytes = 0;
   }
 
   return {
     push(chunk) {
-      bytes = bytes.length === 0 ? Buffer.from(chunk) : Buffer.concat([bytes, chunk]);
+      coming.push(Buffer.from(chunk));
+      comingBytes += chunk.length;
+      if (base + bytes.length + comingBytes < awaited) return NOTHING;
+      take();
       return scan(false);
     },
-    end: () => scan(true),
+    end() {
+      take();
+      return scan(true);
+    },
   };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function isPartOf(span: Span, other: Span | undefined): boolean {
+  return other !== undefined && other.start <= span.start && span.end <= other.end;
+}
+
+/** What a rule finds here, and goes on with the same characters, is a part of it. */
+function isWellWithin(span: Span | undefined, place: number): boolean {
+  return span !== undefined && span.start <= place - MAX_LOOK_BACK && place + MAX_LOOK_BACK < span.end;
 }

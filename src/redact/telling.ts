@@ -43,22 +43,60 @@ export function isTellingName(name: string): boolean {
 
 /** Of a value after a telling name: not what stands for one, nor code, nor a word. */
 export function looksSecret(name: string, value: string): boolean {
-  if (PUBLIC.test(name) || isPlaceholder(value) || isCode(value)) return false;
-  const hasLetter = /[A-Za-z]/.test(value);
-  const hasDigit = /\d/.test(value);
-  if (/pass|pwd/i.test(name)) {
-    const hasSign = hasLetter && /[^\w./:\s-]/.test(value);
-    return value.length >= 6 && (hasDigit || hasSign) && !isPath(value);
-  }
-  if (STRONG.test(name)) return value.length >= 8 && hasLetter && hasDigit && !isWords(value);
-  return value.length >= 10 && hasLetter && hasDigit && !isPath(value) && looksRandom(value);
+  const isMeant = mayBeSecret(name, seeSorts(value)) && isAsSecret(name, value);
+  return isMeant && !PUBLIC.test(name) && !isPlaceholder(value) && !isCode(value);
+}
+
+function isAsSecret(name: string, value: string): boolean {
+  if (PASSWORD.test(name)) return value.length >= 6 && !isPath(value);
+  if (STRONG.test(name)) return value.length >= 8 && !isWords(value);
+  return value.length >= 10 && looksRandom(value) && !isPath(value);
+}
+
+const PASSWORD = /pass|pwd/i;
+
+/** Given the sorts of its characters, which tells most values from secrets; see `SORTS`. */
+export function mayBeSecret(name: string, seen: number): boolean {
+  const hasLetter = (seen & (LOWER | UPPER)) !== 0;
+  const hasDigit = (seen & DIGIT) !== 0;
+  if (!PASSWORD.test(name)) return hasDigit && hasLetter;
+  return hasDigit || (hasLetter && (seen & SIGN) !== 0);
+}
+
+const [LOWER, UPPER, DIGIT, SIGN] = [1, 2, 4, 8] as const;
+/** Of characters, each a bit. */
+export const SORTS: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  if (/\d/.test(character)) return DIGIT;
+  return /[\w./:\s-]/.test(character) ? 0 : SIGN;
+});
+
+function sortAt(text: string, at: number): number {
+  return SORTS[text.charCodeAt(at)] ?? SIGN;
+}
+
+function seeSorts(text: string): number {
+  let seen = 0;
+  for (let at = 0; at < text.length; at += 1) seen |= sortAt(text, at);
+  return seen;
 }
 
 /** `$TOKEN`, `${TOKEN}`, `%TOKEN%`, `{{ token }}`, `<token>`, `***`, `[MASKED]`, `xxxx`, `@file`. */
 export function isPlaceholder(value: string): boolean {
   return (
-    /^(?:[$[<{@#]|%\w+%|.*\*{3}|.*\.{3}|.*[<>])|^(.)\1*$|^x+$/i.test(value) || /redacted|masked/i.test(value)
+    /^(?:[$[<{@#]|%\w+%)|[<>]/.test(value) ||
+    value.includes('***') ||
+    value.includes('...') ||
+    isOneCharacter(value) ||
+    /redacted|masked/i.test(value)
   );
+}
+
+function isOneCharacter(value: string): boolean {
+  const [first = ''] = value;
+  return first === '' || /^x+$/i.test(value) || (value[1] === first && value === first.repeat(value.length));
 }
 
 function isCode(value: string): boolean {
@@ -83,14 +121,28 @@ const MAX_JUDGED = 256;
 /** Many different characters, and letters, digits and capitals in no order that people would write. */
 export function looksRandom(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED);
-  const changes = text.match(/(?<=[a-z])[A-Z]|(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]/g)?.length ?? 0;
-  return changes / text.length >= MIN_CHANGES && bitsPerCharacter(text) >= MIN_BITS;
+  return countChanges(text) / text.length >= MIN_CHANGES && bitsPerCharacter(text) >= MIN_BITS;
+}
+
+/** From a small letter to a capital, and between letters and digits. */
+function countChanges(text: string): number {
+  let changes = 0;
+  let last = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const sort = sortAt(text, at) & ~SIGN;
+    if (last !== sort && last !== 0 && sort !== 0 && !(last === UPPER && sort === LOWER)) changes += 1;
+    last = sort;
+  }
+  return changes;
 }
 
 function bitsPerCharacter(text: string): number {
-  const counts = new Map<string, number>();
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const counts = new Uint16Array(256);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at) & 0xff;
+    counts[code] = (counts[code] ?? 0) + 1;
+  }
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  for (const count of counts) if (count > 0) bits -= (count / text.length) * Math.log2(count / text.length);
   return bits;
 }

@@ -2,7 +2,7 @@
 import { RUN } from './bytes.ts';
 import { followed, type Rule, toRule } from './rule.ts';
 
-const { word, dotted, base64, pem } = RUN;
+const { word, dotted, tilde, base64, pem } = RUN;
 
 const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -28,7 +28,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   toRule('google-token', ['ya29.'], /ya29\.[\w-]{20}/, { run: dotted, alone: true }),
   toRule('google-secret', ['GOCSPX-'], /GOCSPX-[\w-]{20}/, { run: word }),
   toRule('azure-secret', followed('8Q~', `${LOWER}.~-_`), /[\w~.-]{3}8Q~[\w~.-]{31}/, {
-    run: dotted,
+    run: tilde,
     before: 3,
   }),
   toRule(

@@ -11,6 +11,8 @@ export interface Suspicion {
 }
 
 export interface Trigger {
+  /** Of the first of the four. */
+  from: number;
   /** Of the last of the four. */
   at: number;
   suspicion: Suspicion;
@@ -48,6 +50,7 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
       const found: Trigger[] = [];
       const { length } = bytes;
       let key = 0;
+      let [first, second, third, fourth] = [from, from, from, from];
       for (let index = from; index < length; index += 1) {
         const byte = bytes[index] as number;
         const folded = FOLDED[byte] as number;
@@ -56,9 +59,13 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
           continue;
         }
         key = (key << 8) | folded;
+        first = second;
+        second = third;
+        third = fourth;
+        fourth = index;
         if (hashes[hashOf(key)] === 0) continue;
         const suspicion = suspicions.get(key);
-        if (suspicion) found.push({ at: index, suspicion });
+        if (suspicion) found.push({ from: first, at: index, suspicion });
       }
       return found;
     },

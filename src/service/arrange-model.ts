@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { PermanentError } from '../errors.ts';
 import { openFileModel } from '../models/file-model.ts';
 import { createRecording, type NewRecording, readRecording } from '../models/recording.ts';
+import { redactCall } from '../models/redact-call.ts';
 import { createReplay } from '../models/replay.ts';
 import { withRecording } from '../models/with-recording.ts';
 import { withRetry } from '../models/with-retry.ts';
@@ -53,7 +54,10 @@ export async function arrangeModel(
     stillAtMs: recording.startedAtMs,
     // What is written down must have no secrets, either.
     arrangeModels: (openConfigured, redactor) =>
-      recorded(redacted(chosen.arrangeModels(openConfigured, redactor), redactor), recording),
+      recorded(redacted(chosen.arrangeModels(openConfigured, redactor), redactor), {
+        ...recording,
+        save: async (call) => recording.save(redactCall(call, redactor)),
+      }),
   };
 }
 

@@ -7,7 +7,6 @@ import { createMarkers } from '../publish/marker.ts';
 import { createNotes } from '../publish/notes.ts';
 import { createReactions } from '../publish/reactions.ts';
 import type { JobContext, JobHandler, JobOutcome, JobQueue, JobWorker } from '../queue/queue.ts';
-import { redactError } from '../redact/redact-error.ts';
 import { createAudience } from '../sources/gitlab/audience.ts';
 import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
@@ -18,6 +17,7 @@ import { createInvestigator } from './investigator.ts';
 import { toLinkHosts } from './link-hosts.ts';
 import { toMarkerKeys } from './marker-keys.ts';
 import { keepReconciled } from './reconciler.ts';
+import { redactFailures } from './redact-failures.ts';
 import { startUpkeep } from './session-upkeep.ts';
 
 const RETRY_MS = 2_000;
@@ -89,12 +89,7 @@ export async function startWorker(assembly: Assembly, agent: ConnectedAgent | nu
       resolveThreads: config.gitlab.resolveThreads,
       watch,
     });
-    // The queue keeps why a job failed.
-    const runRedacted: JobHandler = (context) =>
-      runJob(context).catch((error) => {
-        throw redactError(error, redactor);
-      });
-    return work(assembly, runRedacted, queue, stopping.signal);
+    return work(assembly, redactFailures(runJob, redactor), queue, stopping.signal);
   });
   working.catch((error) => log.fatal({ err: error }, 'worker could not start'));
   onStop(async () => {

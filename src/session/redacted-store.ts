@@ -13,7 +13,9 @@ export function withRedaction<Store extends SessionStore>(store: Store, redactor
     ...store,
     async load(id: string) {
       const session = await store.load(id);
-      return session && { ...session, context: redactContext(session.context) };
+      if (!session) return session;
+      const { context, meta } = session;
+      return { ...session, context: redactContext(context), meta: redactor.value(meta) };
     },
     saveContext: async (id, context) => store.saveContext(id, redactContext(context)),
     saveMeta: async (id, meta) => store.saveMeta(id, redactor.value(meta)),

@@ -93,8 +93,8 @@ test.each(PROVIDERS)(
     const places: Record<string, string> = {
       'the requests to the model': JSON.stringify(scene.model.sent.map(({ path, body }) => [path, body])),
       'the log': JSON.stringify(scene.logged),
-      'the note': note.body,
-      'the answer': answer.body,
+      'the note': seen(note.body),
+      'the answer': seen(answer.body),
       'the readiness': await (await globalThis.fetch(`${service.url}/health/ready`)).text(),
       ...(await readSessions()),
     };
@@ -110,11 +110,16 @@ test.each(PROVIDERS)(
     expect(places['sandbox.tar.gz']).toContain('AssertionError: expected 10.00');
     expect(places['sandbox.tar.gz']).toContain('tmp/data/made.txt');
     expect(note.body).toContain('AssertionError: expected 10.00');
-    expect(note.body).toContain('[redacted: own-secret]');
-    expect(answer.body).toContain('[redacted: gitlab-token]');
+    expect(seen(note.body)).toContain('[redacted: own-secret]');
+    expect(seen(answer.body)).toContain('[redacted: gitlab-token]');
   },
   120_000,
 );
+
+/** Without the signs of no width that keep words of a note from becoming links. */
+function seen(note: string): string {
+  return note.replaceAll('\u200b', '');
+}
 
 async function readSessions(): Promise<Record<string, string>> {
   const root = join(scene.folder, 'sessions');

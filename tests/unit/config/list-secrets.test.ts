@@ -49,6 +49,54 @@ test('every secret that is read is listed, also those within others', () => {
   );
 });
 
+test.each([
+  [
+    'redis-sentinel://u:s3ntinel-pass@h1:1,h2:2/m?sentinelPassword=other%2Bpass',
+    ['s3ntinel-pass', 'other+pass'],
+  ],
+  ['rediss-sentinel://:p%40ss-of-redis@h1:1,h2:2/m', ['p%40ss-of-redis', 'p@ss-of-redis']],
+  ['redis-cluster://u:cluster-pass-1@h1:1,h2:2', ['cluster-pass-1']],
+  ['redis://:with:colon@h:6379/0', ['with:colon']],
+])('the passwords in the address of the queue: %s', (url, passwords) => {
+  const secrets = readSecrets(load(''), {}, {});
+  const listed = listSecrets({ ...secrets, queueUrl: url });
+  expect(passwords.filter((one) => !listed.includes(one))).toEqual([]);
+  expect(listed).not.toContain('u');
+});
+
+test('the keys of S3', () => {
+  const config = load(`store:
+  kind: s3
+  bucket: sessions
+  spoolDir: /var/spool/x
+  credentials: { accessKeyIdEnv: S3_ID, secretAccessKeyEnv: S3_KEY, sessionTokenEnv: S3_TOKEN }
+`);
+  const env = { S3_ID: 'the-id', S3_KEY: 'the-s3-secret-key', S3_TOKEN: 'the-s3-session-token' };
+  expect(listSecrets(readSecrets(config, {}, env))).toEqual(['the-s3-secret-key', 'the-s3-session-token']);
+});
+
+test('of what is passed to MCP servers, words are none; of tokens all are', () => {
+  const words = [
+    'production',
+    'true',
+    'info',
+    '8080',
+    'eu-west',
+    'LOG_LEVEL',
+    'en_US',
+    '11111111',
+    'Europe.Berlin',
+  ];
+  const keys = ['tr0ub4dor&3', 'a8f3c1a9be0d4527', 'correct-horse-battery-staple', 'xKqPzRtWmN7'];
+  const passed = Object.fromEntries([...words, ...keys].map((value, index) => [`V${index}`, value]));
+  const secrets = readSecrets(load(''), {}, {});
+  const mcp = new Map([['one', { token: 'production', env: passed }]]);
+  expect(listSecrets({ ...secrets, mcp })).toEqual(['production', ...keys]);
+  expect(listSecrets({ ...secrets, mcp: new Map([['one', { token: undefined, env: passed }]]) })).toEqual(
+    keys,
+  );
+});
+
 test('nothing is listed where nothing is held', () => {
   expect(listSecrets(readSecrets(load(''), {}, {}))).toEqual([]);
 });

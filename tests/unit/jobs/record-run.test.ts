@@ -2,6 +2,7 @@ import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { recordRun } from '../../../src/jobs/record-run.ts';
 import type { JobContext } from '../../../src/queue/queue.ts';
+import { createRedactor } from '../../../src/redact/redactor.ts';
 import { pglite } from '../../services/backends.ts';
 import { type Opened, openAll } from '../../services/open-backend.ts';
 import { redactor } from '../../services/redactor.ts';
@@ -58,5 +59,19 @@ test('remembers over its tries since when it fails, and tells once that it will 
   await expect(recordRun(later, { ...context, attempt: 2 }, log, fail)).rejects.toThrow('away');
   expect(recording.failed).toMatchObject([
     { failingSince: 1_000, attempt: 2, ending: 'failed', endedAt: 9_000 },
+  ]);
+});
+
+test('has no secret in why it ended, whether it failed or not', async () => {
+  const recording = { ...(await open()), redactor: createRedactor({ secrets: ['own-token-of-ours-1'] }) };
+  const log = pino({ level: 'silent' });
+  const fail = async () => Promise.reject(new Error('no answer for own-token-of-ours-1'));
+  await recordRun(recording, context, log, fail).catch(() => undefined);
+  const answer = async () => ({ ending: 'answered', reason: 'said own-token-of-ours-1' });
+  await recordRun(recording, { ...context, id: 'job-2' }, log, answer);
+  const { runs } = recording.records;
+  expect([await runs.get('job-1'), await runs.get('job-2')]).toMatchObject([
+    { ending: 'failed', reason: 'Error: no answer for [redacted: own-secret]' },
+    { ending: 'answered', reason: 'said [redacted: own-secret]' },
   ]);
 });

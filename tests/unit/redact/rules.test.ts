@@ -84,19 +84,3 @@ test('a name within the words that stand for a secret tells of nothing', () => {
   expect(once).toBe('[redacted: gitlab-token] = x9Kd82Lq0Z');
   expect(redact(once)).toBe(once);
 });
-
-test.each([
-  ['eyJa', 'parts of JSON web tokens'],
-  ['-----BEGIN ', 'beginnings of keys'],
-  ['https://a:b', 'addresses'],
-  ['password=', 'names'],
-  ['curl -u ', 'commands'],
-  ['Authorization: Bearer ', 'headers'],
-  ['a@', 'at signs'],
-  ['"auth": "', 'quotes'],
-])('time grows with the text, also for nothing but %j', (piece) => {
-  const text = piece.repeat(Math.ceil(200_000 / piece.length));
-  const start = performance.now();
-  redact(text);
-  expect(performance.now() - start).toBeLessThan(3_000);
-});

@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ModelError } from '../../../src/agent/model.ts';
 import { type Config, loadConfig } from '../../../src/config/config.ts';
 import { PermanentError } from '../../../src/errors.ts';
+import { createRedactor } from '../../../src/redact/redactor.ts';
 import { arrangeModel } from '../../../src/service/arrange-model.ts';
 import type { OpenModels } from '../../../src/service/investigator.ts';
 import { newLedger } from '../../services/ledger.ts';
@@ -88,7 +90,37 @@ describe('the model of an analysis by hand', () => {
     await replayed.close();
     await expect(readdir(sessions)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+
+  test('is recorded without secrets, whoever says them', async () => {
+    const dir = join(folder, 'recording');
+    const recorded = await arrangeModel(config, { record: dir }, silent);
+    const { model } = scriptedModel([{ text: `I know ${OWN}.` }]);
+    const { openModel } = recorded.arrangeModels(
+      () => ({ openModel: () => model, openSideModel: () => null }),
+      createRedactor({ secrets: [OWN] }),
+    );
+    await openModel(newLedger()).generate(requestOf([user(`Do you know ${OWN}?`)]));
+    const failing = recorded.arrangeModels(
+      () => ({ openModel: () => ({ name: 'm', generate: refuse }), openSideModel: () => null }),
+      createRedactor({ secrets: [OWN] }),
+    );
+    await expect(failing.openModel(newLedger()).generate(requestOf([user('why?')]))).rejects.toThrow(
+      'bad key',
+    );
+    await recorded.close();
+    const names = (await readdir(dir, { recursive: true })).filter((name) => /\.jsonl?$/.test(name));
+    const texts = await Promise.all(names.map((name) => readFile(join(dir, name), 'utf8')));
+    expect(texts.join('')).toContain('I know [redacted: own-secret].');
+    expect(texts.join('')).toContain('bad key [redacted: own-secret]');
+    expect(texts.join('')).not.toContain(OWN);
+  });
 });
+
+const OWN = 'own-token-of-the-service-1';
+
+async function refuse(): Promise<never> {
+  throw new ModelError('stop', `bad key ${OWN}`);
+}
 
 async function askBoth({ openModel, openSideModel }: OpenModels) {
   const answer = await openModel(newLedger()).generate(requestOf([user('why?')]));
