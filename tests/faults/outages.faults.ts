@@ -40,7 +40,7 @@ async function takeAway(
     listeners.push((asked) => {
       if (isGone || asked !== TURN) return;
       isGone = true;
-      void away().then(resolve);
+      void away().then(() => resolve());
     });
     failPipeline(scene);
     await gone;
