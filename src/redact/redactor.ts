@@ -59,7 +59,18 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
       toPlaceholder: keepsLength ? () => '' : toPlaceholder,
     });
 
+  /** Until nothing more is found: what stood right beside one secret may be known as another once that is gone. */
   function redactText(text: string): string {
+    let before = text;
+    for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+      const after = redactOnce(before);
+      if (after === before) break;
+      before = after;
+    }
+    return before;
+  }
+
+  function redactOnce(text: string): string {
     let count = 0;
     const scanner = scanWith(table, (kind) => {
       count += 1;
@@ -104,6 +115,7 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
   };
 }
 
+const MAX_PASSES = 5;
 const NAMED = 'named-secret';
 const second = new Set(CONTEXT_RULES);
 
