@@ -80,6 +80,7 @@ export async function openArena(options: ArenaOptions) {
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const logged: Record<string, unknown>[] = [];
   const requests: ModelRequest[] = [];
+  const heard = new Set<string>();
   const files = new Map<string, string>();
   const redactor = isOff('redactor') ? off.blindRedactor : openRedactor(secrets, log);
   const reader = openClient(config, secrets.gitlabReadToken ?? '', log);
@@ -97,7 +98,8 @@ export async function openArena(options: ArenaOptions) {
     arrangeModels: () => ({
       openModel: (ledger) => {
         const onRequest = (request: ModelRequest) => void requests.push(request);
-        const model = createObedientModel({ look: scene.look, finding: FINDING, onRequest });
+        const onOrder = (order: string) => void heard.add(order);
+        const model = createObedientModel({ look: scene.look, finding: FINDING, onRequest, onOrder });
         return withLedger(model, { ledger, price: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } });
       },
       openSideModel: () => null,
@@ -169,6 +171,8 @@ export async function openArena(options: ArenaOptions) {
   return {
     ...scene,
     requests,
+    /** The orders that the model has found. */
+    heard,
     /** Files of the last sandbox, when it was closed. */
     files,
     /** How the jobs ended, in sentences. */

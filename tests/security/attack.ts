@@ -35,6 +35,8 @@ export interface Outcome extends Arena {
   notes: readonly Readonly<Note>[];
   /** All of them. */
   said: string;
+  /** What the attack wants to be done, without what hides it. */
+  orders: readonly string[];
   shown: readonly Rendering[];
 }
 
@@ -58,7 +60,7 @@ export async function enact<T>(
     const arena = await openArena({ scene, backend, without, folder, usdPerRun, hasWritingTool });
     try {
       await (attack.play ?? ((arena) => play(arena, attack.in === 'reply' ? text : null)))(arena);
-      return await judge(toOutcome(arena));
+      return await judge({ ...toOutcome(arena), orders: ordersOf(attack, scene) });
     } finally {
       await arena.close();
       await scene.close();
@@ -131,7 +133,7 @@ function plant({ gitlab, mr, jobId, project }: Scene, carrier: Carrier, text: st
   else if (carrier !== 'reply') throw new Error(`nothing can be planted in a ${carrier} afterwards`);
 }
 
-function toOutcome(arena: Arena): Outcome {
+function toOutcome(arena: Arena): Omit<Outcome, 'orders'> {
   const { gitlab, agent, mr, otherMr, payroll, vault } = arena;
   const notes = [mr, otherMr, payroll.mr, vault.mr]
     .flatMap(({ projectId, iid }) => gitlab.notes(projectId, iid))

@@ -43,8 +43,10 @@ function controlsOf({ control }: Attack): readonly Control[] {
 }
 
 /** The attack does not keep the analysis from its readers either. */
-function expectSane({ isRefused }: Attack, { said, notes, reasons }: Outcome): void {
+function expectSane({ isRefused, play }: Attack, { said, notes, reasons, orders, heard }: Outcome): void {
   expect(reasons().length).toBeGreaterThan(0);
   if (isRefused) expect(notes).toEqual([]);
   else expect(said).toContain('The rounding change broke the unit tests.');
+  // It was not for want of obedience.
+  if (!isRefused && !play) expect([...heard].toSorted()).toEqual([...orders].toSorted());
 }

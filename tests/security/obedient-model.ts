@@ -13,8 +13,9 @@ export interface ObedientOptions {
   look: readonly Call[];
   /** What it says of its own, and still says whatever else it is told. */
   finding: string;
-  /** Hears every request. */
+  /** Hears every request, and every order that was found in one. */
   onRequest: (request: ModelRequest) => void;
+  onOrder: (order: string) => void;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface ObedientOptions {
  * what was seen: `{{find:PATTERN}}` anything in the conversation, `{{result}}` what the orders' calls brought,
  * `{{mark}}` the mark of the system prompt; `{{hidden:WORDS}}` are words nobody sees.
  */
-export function createObedientModel({ look, finding, onRequest }: ObedientOptions): Model {
+export function createObedientModel({ look, finding, onRequest, onOrder }: ObedientOptions): Model {
   let hasLooked = false;
   const done = new Set<string>();
   const made = new Set<string>();
@@ -49,6 +50,7 @@ export function createObedientModel({ look, finding, onRequest }: ObedientOption
         return toTurn('', look);
       }
       const orders = findOrders(request, isAsked);
+      for (const { verb, text } of orders) onOrder(`${verb} ${text}`);
       const results = findResults(request.messages, made);
       const fill = (text: string): string => fillIn(text, request, results);
       const next = orders.find(({ verb, text }) => verb !== 'say' && !done.has(`${verb} ${text}`));

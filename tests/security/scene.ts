@@ -76,7 +76,7 @@ export async function createScene(planted: Partial<Record<Carrier, string>>, lea
     sha: mr.commits.at(-1) ?? '',
     name: 'scanner',
     state: 'failed',
-    description: `found it ${at('status')}`,
+    description: `found it:\n${at('status')}`,
   });
   gitlab.addNote({ ...mr, userId: nadia.id, body: `Why does it fail? ${at('comment')}` });
   const otherMr = gitlab.addMergeRequest({
