@@ -77,8 +77,8 @@ export async function openArena(options: ArenaOptions) {
       GITLAB_WRITE_TOKEN: gitlab.addToken({ userId: agent.id, scopes: ['api'] }),
     },
   );
-  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const requests: ModelRequest[] = [];
   const heard = new Set<string>();
   const files = new Map<string, string>();
@@ -179,6 +179,8 @@ export async function openArena(options: ArenaOptions) {
     reasons: () => logged.filter(({ msg }) => msg === 'job ended').map(({ reason }) => String(reason)),
     costUsd: async () => (await backend.records.costs.used(toRunScope(runId))) / 1_000_000,
     saved: () => readAll(join(folder, 'sessions')),
+    logged,
+    ownSecrets: [MODEL_KEY, secrets.gitlabReadToken ?? '', secrets.gitlabWriteToken ?? ''],
 
     async run(job: Job) {
       runId = randomUUID();
