@@ -19,8 +19,8 @@ import type { Visibility } from '../sources/gitlab/audience.ts';
 import type { Failure } from '../sources/gitlab/commit-failures.ts';
 import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
-import { createCanaries, createCanaryGuard, placeCanary } from './canary.ts';
-import { createEvidenceCheck } from './check-evidence.ts';
+import { createCanaries, type createCanaryGuard, placeCanary } from './canary.ts';
+import type { createEvidenceCheck } from './check-evidence.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
 import { composeNote, withUnsavedNotice } from './note-text.ts';
@@ -84,6 +84,8 @@ export interface InvestigationDependencies {
   createFindOwnJobs: (mr: MergeRequest) => FindOwnJobs;
   /** Makes the marks by which repeated prompts and files of the sandbox are known. */
   canaryKey: Buffer;
+  /** What every answer has to pass before it is published. */
+  guards: { createCanaryGuard: typeof createCanaryGuard; createEvidenceCheck: typeof createEvidenceCheck };
   log: Logger;
   now: () => number;
 }
@@ -119,7 +121,7 @@ export async function investigate(
     const isRestored = await restoreFiles({ sandbox, session, messages, noteId, log });
     const canaries = createCanaries(deps.canaryKey, sessionId);
     await placeCanary(sandbox, canaries);
-    const guard = createCanaryGuard(canaries, log);
+    const guard = deps.guards.createCanaryGuard(canaries, log);
     const meta = toMeta(investigation, session, deps.now());
     const writer = createSessionWriter({
       ...deps,
@@ -143,7 +145,8 @@ export async function investigate(
         await store.saveHistory(sessionId, messages);
       },
     });
-    const evidence = createEvidenceCheck({ sandbox, findOwnJobs: deps.createFindOwnJobs(mr), log });
+    const findOwnJobs = deps.createFindOwnJobs(mr);
+    const evidence = deps.guards.createEvidenceCheck({ sandbox, findOwnJobs, log });
     const gate = createGate({ judge: workflow.gate === 'judge' ? side : null });
     const loop = runLoop({
       model: openModelFor(deps, question?.text)(ledger),

@@ -4,6 +4,8 @@ import type { Config, Secrets } from '../config/config.ts';
 import { loadWorkflow, type Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import { createCanaryGuard } from '../jobs/canary.ts';
+import { createEvidenceCheck } from '../jobs/check-evidence.ts';
 import type { InvestigationDependencies } from '../jobs/investigate.ts';
 import { openChain } from '../models/open-chain.ts';
 import { withRedaction } from '../models/with-redaction.ts';
@@ -81,6 +83,7 @@ export async function createInvestigator(options: InvestigatorOptions): Promise<
         limits: toToolLimits(config),
       }),
     canaryKey: options.canaryKey,
+    guards: { createCanaryGuard, createEvidenceCheck },
     createFindOwnJobs: dataSources.createFindOwnJobs,
     workflow,
     log,

@@ -31,6 +31,8 @@ describe('a line is withheld that has a mark', () => {
     ['with blanks between', [...prompt].join(' ')],
     ['in groups', prompt.replaceAll(/(.{4})/g, '$1-')],
     ['with hidden signs between', [...prompt].join('\u200b')],
+    ['with letters of another script between', [...prompt].join('ж')],
+    ['with pictures between', [...prompt].join(' 🐦 ')],
     ['half of it', `begins with ${prompt.slice(0, 16)}`],
     ['the other half', `ends with ${prompt.slice(16)}`],
     ['backwards', reversed],

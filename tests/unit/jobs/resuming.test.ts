@@ -8,6 +8,8 @@ import type { Message } from '../../../src/agent/messages.ts';
 import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
 import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
+import { createCanaryGuard } from '../../../src/jobs/canary.ts';
+import { createEvidenceCheck } from '../../../src/jobs/check-evidence.ts';
 import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
 import { createSpool, type Spool } from '../../../src/jobs/spool.ts';
@@ -357,6 +359,7 @@ async function run(
       createToolbox: () => toolbox,
       createFindOwnJobs: () => async () => new Map(),
       canaryKey: Buffer.from('key'),
+      guards: { createCanaryGuard, createEvidenceCheck },
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },

@@ -8,6 +8,8 @@ import { describe, expect, test } from 'vitest';
 import type { AssistantMessage } from '../../../src/agent/messages.ts';
 import type { Delta } from '../../../src/agent/model.ts';
 import { PermanentError } from '../../../src/errors.ts';
+import { createCanaryGuard } from '../../../src/jobs/canary.ts';
+import { createEvidenceCheck } from '../../../src/jobs/check-evidence.ts';
 import { investigate } from '../../../src/jobs/investigate.ts';
 import { withRedaction } from '../../../src/models/with-redaction.ts';
 import { redactLog } from '../../../src/ops/log.ts';
@@ -214,6 +216,7 @@ test.each(['text', 'value', 'stream'] as const)(
         createToolbox: (sandbox) => createToolbox({ sandbox, sources: [source], redactor: broken }),
         createFindOwnJobs: () => async () => new Map(),
         canaryKey: Buffer.from('key'),
+        guards: { createCanaryGuard, createEvidenceCheck },
         log: pino({ level: 'silent' }),
         now: Date.now,
       },
