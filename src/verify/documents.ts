@@ -16,17 +16,21 @@ export interface Document {
   sha256: string | null;
 }
 
+/** What people have written about the change: no job has said it, whatever it looks like. */
+const PROSE = new Set(['gitlab_get_mr_details', 'gitlab_list_commits', 'gitlab_list_discussions']);
+
 export type StreamFile = (path: string) => AsyncIterable<Buffer>;
 
 export function findDocuments(messages: readonly Message[], streamFile: StreamFile): Document[] {
-  const files = new Map(answerFilesOf(messages).map((file) => [file.path, file]));
+  const fetched = answerFilesOf(messages).filter(({ tool }) => !PROSE.has(tool));
+  const files = new Map(fetched.map((file) => [file.path, file]));
   const calls = new Map(
     messages.flatMap((message) =>
       message.role === 'assistant' ? message.toolCalls.map((call) => [call.id, call.arguments] as const) : [],
     ),
   );
   const inline = messages.flatMap((message) =>
-    message.role === 'tool' && message.isSourced && !message.isError
+    message.role === 'tool' && message.isSourced && !message.isError && !PROSE.has(message.name)
       ? toInline(message, calls.get(message.toolCallId) ?? {})
       : [],
   );

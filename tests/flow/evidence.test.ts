@@ -121,7 +121,15 @@ test('a reply may quote what was fetched before, also after a restart', async ()
 test('an answer that came inline can be quoted, too', async () => {
   await arrange();
   failPipeline();
+  const pipelines = { name: 'gitlab_list_pipelines', arguments: {} };
+  scene.model.script = doing([pipelines], [log('"status": "failed"')]);
+  expect((await noteOf(0)).body).toContain('1 of 1 quote verified');
+});
+
+test('what people wrote about the change is no word of a job', async () => {
+  await arrange();
+  failPipeline();
   const details = { name: 'gitlab_get_mr_details', arguments: {} };
   scene.model.script = doing([details], [log('"title": "Round prices half up"')]);
-  expect((await noteOf(0)).body).toContain('1 of 1 quote verified');
+  expect((await noteOf(0)).body).toContain('0 of 1 quote verified');
 });
