@@ -39,7 +39,7 @@ export async function chooseModel(story: Story, emptyFolder: string, stepMs: num
   return {
     description: 'a scripted one behind the real adapter (no ANTHROPIC_API_KEY or GEMINI_API_KEY is set)',
     config: { main: [scripted], prices: { scripted: { input: 0, output: 0 } } },
-    env: { DEMO_MODEL_KEY: 'demo' },
+    env: { DEMO_MODEL_KEY: 'key-of-the-scripted-model' },
     close: () => server.close(),
   };
 }

@@ -32,7 +32,8 @@ export interface JobLink {
 /** Fences of other languages say what to do, or are of the change. */
 const EVIDENCE = new Set(['', 'log', 'logs', 'text', 'txt', 'plaintext', 'output', 'ansi', 'trace']);
 /** There a fence that is not marked as a log is advice. */
-const ADVICE = /\b(?:what to do|how to|fix|next steps?|suggest|recommend|remedy|solution|workaround)/i;
+const ADVICE =
+  /^\W*(?:\w+ed )?(?:what to do|how to|fix(?:es)?\b|next steps?|suggest|recommend|remedy|solution|workaround)/i;
 
 const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})[ \t]*([^\s`]*)/;
 const HEADING = /^[ \t]*(?:#{1,6}[ \t]+|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\*\*)(.*)/;

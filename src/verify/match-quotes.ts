@@ -57,8 +57,15 @@ function createSearch({ pieces, near }: Wanted) {
     },
   };
 
+  /** Parts of one quoted line stand in one line, or in some that follow each other. */
+  function isTooFar(before: Match, found: number, number: number): boolean {
+    const isSameLine = found > 0 && pieces[found]?.at === pieces[found - 1]?.at;
+    return isSameLine && number - (before.lines.at(-1) ?? number) > MAX_APART;
+  }
+
   /** By as many pieces as the line has; null when it has not even one. */
   function extend(before: Match, found: number, line: string, number: number): Match | null {
+    if (isTooFar(before, found, number)) return null;
     const lines = [...before.lines];
     const isNumbered = [...before.isNumbered];
     let from = 0;
@@ -75,6 +82,7 @@ function createSearch({ pieces, near }: Wanted) {
   }
 }
 
+const MAX_APART = 3;
 const NOTHING: Match = { lines: [], isNumbered: [] };
 
 function closer(best: Match | null, match: Match, near: number | null): Match {

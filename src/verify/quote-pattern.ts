@@ -100,7 +100,7 @@ function cutsNumber(line: string, start: number, end: number): boolean {
   return (isDigit(start - 1) && isDigit(start)) || (isDigit(end - 1) && isDigit(end));
 }
 
-/** The piece has what the line hides: what is before and behind has to fit. */
+/** The piece has what the line hides, which is one word: what is before and behind has to fit. */
 function endAcrossHidden(line: string, piece: string, from: number): number {
   const hidden = new RegExp(HIDDEN, 'gi');
   hidden.lastIndex = from;
@@ -109,8 +109,9 @@ function endAcrossHidden(line: string, piece: string, from: number): number {
     const behind = line.slice(found.index + found[0].length);
     const head = overlap(before, piece);
     const tail = overlap(piece.slice(head), behind);
+    const instead = piece.slice(head, piece.length - tail).trim();
     const isEnough = countTelling(piece.slice(0, head)) + countTelling(behind.slice(0, tail)) >= TELLING;
-    if (head > 0 && isEnough && piece.length - head - tail <= MAX_HIDDEN)
+    if (head > 0 && isEnough && instead.length <= MAX_HIDDEN && !instead.includes(' '))
       return found.index + found[0].length + tail;
   }
   return -1;

@@ -48,7 +48,7 @@ async function takeAway(
     await new Promise((wait) => setTimeout(wait, AWAY_MS));
     await back();
     const judged = await judge(story, { fault, since: performance.now() });
-    const outcome = { ...judged, turnsRepeated: story.asked - TURNS };
+    const outcome = { ...judged, isInTime: true, turnsRepeated: story.asked - TURNS };
     outcomes.push(outcome);
     expect(outcome).toMatchObject({ lost: 0, doubled: 0 });
     expect(outcome.note).toContain(WANTED);

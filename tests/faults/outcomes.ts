@@ -1,6 +1,6 @@
 import type { Outcome } from './killing.ts';
 
-const HEAD = ['fault', 'events', 'lost', 'doubled', 'turns repeated', 'recovered in s'];
+const HEAD = ['fault', 'before the note', 'events', 'lost', 'doubled', 'turns repeated', 'recovered in s'];
 
 /** One table, for people. */
 export function printOutcomes(title: string, outcomes: readonly Outcome[]): void {
@@ -8,6 +8,7 @@ export function printOutcomes(title: string, outcomes: readonly Outcome[]): void
     HEAD,
     ...outcomes.map((one) => [
       one.fault,
+      one.isInTime ? 'yes' : 'no',
       ...[one.events, one.lost, one.doubled, one.turnsRepeated].map(String),
       (one.recoveredMs / 1_000).toFixed(1),
     ]),

@@ -19,7 +19,7 @@ describe.each(CASES)('killed $moments.0.name', ({ backend, moments }) => {
     titleOf(`${moments.length} of them leave one note`, backend),
     async () => {
       const outcome = await killAt(backend, moments);
-      expect(outcome).toMatchObject({ lost: 0, doubled: 0 });
+      expect(outcome).toMatchObject({ lost: 0, doubled: 0, isInTime: true });
       expect(outcome.note).toContain(WANTED);
       expect(outcome.turnsRepeated).toBeLessThanOrEqual(moments.length);
     },

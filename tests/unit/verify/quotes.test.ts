@@ -100,6 +100,11 @@ describe('a quote is not verified', () => {
     ['with another word', 'AssertionError: expected 1512 not to be 1513'],
     ['whose parts are in another order', 'rounds half up … FAIL src/cart.test.ts'],
     ['in another case', 'assertionerror: Expected 1512'],
+    [
+      'with a story where the log hides a word',
+      'Login with token= was stolen by Alice was refused by registry',
+    ],
+    ['of parts that are far from each other', 'AssertionError: expected 1512 … ERROR: Job failed'],
   ])('%s', async (_how, line) => {
     expect(await kinds(fence(line))).toEqual(['not-found']);
   });
@@ -119,6 +124,12 @@ describe('a quote is not verified', () => {
       '```\n\n*⚠️ Unverified: what these lines are from is not available',
     );
   });
+});
+
+test('a bold line that only speaks of a fix makes no advice of what follows', async () => {
+  expect(await kinds('**The last fix broke the build**\n\n```\nFATAL: invented line of a log\n```')).toEqual([
+    'not-found',
+  ]);
 });
 
 describe('what is no quote', () => {
