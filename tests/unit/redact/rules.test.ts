@@ -24,6 +24,33 @@ describe('a secret that is known by its shape or by what stands around it', () =
   });
 });
 
+describe('a colour or an escaped line end is no word, nor a part of one', () => {
+  const npm = `npm${'_'}abcdefghijklmnopqrstuvwxyz0123456789`;
+  const jwt = `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0NTY3ODkwIn0'}.aB3xK9mQ2vR7tL5w`;
+  test.each([
+    ['\x1b[32m', npm, 'npm-token'],
+    ['section_start:1:a\r\x1b[0K', npm, 'npm-token'],
+    ['\x1b[1;38;5;214m', jwt, 'jwt'],
+    ['\x1b(B', npm, 'npm-token'],
+    ['[32m', npm, 'npm-token'],
+    ['{"log":"x\\n', jwt, 'jwt'],
+    ['{"log":"{\\"a\\":\\"x\\\\n', npm, 'npm-token'],
+    ['{"log":"x\\t', npm, 'npm-token'],
+    ['{"log":"x\\u000a', npm, 'npm-token'],
+    ['{"log":"\\u001b[32m', npm, 'npm-token'],
+    ['echo "\\033[0;32m', npm, 'npm-token'],
+    ['password: \x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['\x1b[1mpassword\x1b[0m: \x1b[1m\x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['{"log":"password: \\u001b[33m', 'hunter22xyz', 'named-secret'],
+    ['\x1b[36mpwd=', 'hunter22xyz', 'named-secret'],
+    ['{"log":"x\\npwd=', 'hunter22xyz', 'named-secret'],
+    ['docker login --password \x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['Authorization: \x1b[33mBearer ', 'aB3xK9mQ2vR7tL5w', 'authorization'],
+  ])('%j', (before, secret, kind) => {
+    expect(redact(`${before}${secret}\x1b[0m it was`)).toBe(`${before}[redacted: ${kind}]\x1b[0m it was`);
+  });
+});
+
 describe('what only looks like a secret stays', () => {
   const sha = '8f3c1a9be0d4527f6a1b0c9d8e7f6a5b4c3d2e1f';
   const hash = 'y1Kb0m9vQJx3pR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaA==';
@@ -68,6 +95,8 @@ describe('what only looks like a secret stays', () => {
     'npm_config_cache=/cache/npm npm_lifecycle_event=test',
     'Bearer authentication is required',
     'author: Nadia Rahman <nadia@example.com>',
+    '\u001b[32mpassword: \u001b[33m$DB_PASSWORD1\u001b[0m',
+    `my${'npm_'}abcdefghijklmnopqrstuvwxyz0123456789`,
     'section_start:1731921000:step_script\r\u001b[0K\u001b[0;m',
   ])('%s', (line) => {
     expect(redact(line)).toBe(line);
