@@ -62,8 +62,8 @@ export const RUN = {
   cookie: toSet(/[^\r\n"'\xff]/),
   /** Of a value without quotes. */
   value: toSet(/[!#$%*+./0-9:=?@A-Z^_a-z|~\x80-\xfe-]/),
-  /** Between the first line of a key and its last one, also as JSON or percent-encoded. */
-  pem: toSet(/[\w+/=%:,.\\ \t\r\n-]/),
+  /** Of a key, which goes on line by line; see `walkKey`. */
+  pem: toSet(/[A-Za-z0-9+/=]/),
 };
 
 export type Run = Uint8Array;

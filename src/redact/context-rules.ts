@@ -1,6 +1,6 @@
 // Secrets that are known by what stands around them. Each has a row in tests/unit/redact/rules.test.ts.
 import { RUN, type Run } from './bytes.ts';
-import { type Finding, MAX_LOOK_BACK, type Rule } from './rule.ts';
+import { COLOUR, type Finding, MAX_LOOK_BACK, type Rule } from './rule.ts';
 import {
   isPlaceholder,
   looksRandom,
@@ -22,6 +22,8 @@ const MAX_JUDGED = 128;
 const END = '\\x00-\\x20\\xff';
 /** Of a value without quotes: the characters of `RUN.value`. */
 const UNQUOTED = '[!#$%*+./0-9:=?@A-Z^_a-z|~\\x80-\\xfe-]';
+/** Between a name and its value, which are often printed in two colours. */
+const GAP = `[ \\t]{0,8}(?:${COLOUR}[ \\t]{0,8}){0,4}`;
 const QUOTED = `(?:[^"'\`\\\\\\r\\n\\xff]|\\\\[^\\r\\n\\xff])`;
 
 export const CONTEXT_RULES: readonly Rule[] = [
@@ -56,25 +58,24 @@ function findUrlCredentials(text: string, at: number): Finding | null {
   return { start, end: start + info.length };
 }
 
-const AUTHORIZATION =
-  /authorization["'\\\]]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,4}(?:[A-Za-z][\w-]{2,20}[ \t]{1,4})?([\w.~+/=%:-]{6,128})/iy;
+const AUTHORIZATION = new RegExp(
+  `authorization["'\\\\\\]]{0,4}${GAP}[:=]${GAP}["'\\\\]{0,4}(?:[A-Za-z][\\w-]{2,20}[ \\t]{1,4}${GAP})?([\\w.~+/=%:-]{6,128})`,
+  'iy',
+);
 
 function findAuthorization(text: string, at: number): Finding | null {
   const isSecret = (value: string): boolean => /\d|={1,2}$/.test(value) && !isPlaceholder(value);
   return toValue(matchAt(AUTHORIZATION, text, at), at, isSecret, RUN.header);
 }
 
-const BEARER = /bearer[ \t]{1,4}([\w.~+/=%-]{16,128})/iy;
+const BEARER = new RegExp(`bearer[ \\t]{1,4}${GAP}([\\w.~+/=%-]{16,128})`, 'iy');
 
 function findBearer(text: string, at: number): Finding | null {
   const isSecret = (value: string): boolean => /\d/.test(value) && !isPlaceholder(value);
   return toValue(matchAt(BEARER, text, at), at, isSecret, RUN.bearer);
 }
 
-const COOKIE = new RegExp(
-  `cookie["']?:[ \\t]{0,4}([^${END}"'=;]{1,64}=[^\\r\\n"'\\xff]{8,${MAX_JUDGED}})`,
-  'iy',
-);
+const COOKIE = new RegExp(`cookie["']?:${GAP}([^${END}"'=;]{1,64}=[^\\r\\n"'\\xff]{8,${MAX_JUDGED}})`, 'iy');
 
 function findCookie(text: string, at: number): Finding | null {
   const isSecret = (value: string): boolean => !isPlaceholder(value.slice(value.indexOf('=') + 1));
@@ -109,8 +110,8 @@ function findDockerAuth(text: string, at: number): Finding | null {
 }
 
 const NAME = new RegExp(`${TELLING_NAME}(?![A-Za-z0-9_])`, 'iy');
-const SEPARATOR = /(?:\\{0,3}["'`]\]?)?[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}/y;
-const AFTER_OPTION = /[ \t]{1,4}(?=[^\s-])/y;
+const SEPARATOR = new RegExp(`(?:\\\\{0,3}["'\`]\\]?)?${GAP}(?:=>|:=|=|:)${GAP}`, 'y');
+const AFTER_OPTION = new RegExp(`[ \\t]{1,4}${GAP}(?=[^\\s-])`, 'y');
 const IN_ELEMENT = />(?=[^\s<])/y;
 const QUOTED_VALUE = new RegExp(`(["'\`])(${QUOTED}{6,900})\\1`, 'y');
 /** Within a text that is quoted itself. */

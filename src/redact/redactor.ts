@@ -11,7 +11,10 @@ import { createTriggerTable, type TriggerTable } from './triggers.ts';
 
 /** Takes secrets out of whatever enters the sandbox or the conversation, and of whatever leaves. */
 export interface Redactor {
-  /** Every method throws `RedactionError`; then nothing may go on. What is redacted twice is as if it was once. */
+  /**
+   * Every method throws `RedactionError`; then nothing may go on. What `text` or `value` redacts twice is as if it was
+   * once; streams and pieces pass once, so another pass may still find what stood right beside a secret.
+   */
   text(text: string): string;
   /** Of JSON; names of keys, and values by the names of their keys. The same object when there was nothing to remove. */
   value<T>(value: T): T;

@@ -3,6 +3,7 @@ import { RUN, type Run } from './bytes.ts';
 import { MAX_GAP_BYTES, MAX_OWN_BYTES, matchOwn } from './match-own.ts';
 import { FOUND, MAX_LOOK_BACK, MAX_RULE_BYTES, type Rule } from './rule.ts';
 import type { Trigger, TriggerTable } from './triggers.ts';
+import { KEY_LOOK_AHEAD, walkKey } from './walk-key.ts';
 
 export interface Scanner {
   push(chunk: Uint8Array): Buffer;
@@ -25,11 +26,10 @@ export const OWN_SECRET = 'own-secret';
 /** A secret begins at most so far before the last of the four characters that raise suspicion. */
 const BACK = 4 * (MAX_GAP_BYTES + 1);
 /** What a judgement may depend on behind those: what a rule looks at, and what in turn decides which of it is found. */
-const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK);
+const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK) + KEY_LOOK_AHEAD;
 const CONTEXT = 2 * MAX_LOOK_BACK;
 const LF = 0x0a;
 const STAR = 0x2a;
-const DASH = 0x2d;
 /** What is held back is read again when more has come, so that should be much each time. */
 const MORE = 256;
 
@@ -77,7 +77,7 @@ export function createScanner(plan: ScanPlan): Scanner {
 
   function scan(isEnd: boolean): Buffer {
     const end = base + bytes.length;
-    for (const span of [...first, ...second]) extend(span);
+    for (const span of [...first, ...second]) extend(span, isEnd);
     const triggers = plan.table.find(bytes, Math.max(0, written - base));
     const fresh = triggers.filter(({ at }) => base + at >= judged);
     const undecided = isEnd ? undefined : fresh.find(({ at }) => at + AHEAD > bytes.length);
@@ -87,15 +87,16 @@ export function createScanner(plan: ScanPlan): Scanner {
 
     const newOwn = fresh.flatMap(findOwn);
     const all = toReading([...own, ...newOwn.map(({ span }) => span)]);
-    const newFirst = findByRules(fresh, all, { isSecond: false, before: first });
+    const newFirst = findByRules(fresh, all, { isSecond: false, before: first, isEnd });
     const some = toReading([...own, ...first, ...[...newOwn, ...newFirst].map(({ span }) => span)], all);
-    const newSecond = findByRules(fresh, some, { isSecond: true, before: second });
+    const newSecond = findByRules(fresh, some, { isSecond: true, before: second, isEnd });
     own.push(...newOwn.filter(isKept).map(({ span }) => span));
     first.push(...newFirst.filter(isKept).map(({ span }) => span));
     second.push(...newSecond.filter(isKept).map(({ span }) => span));
     judged = nextJudged;
 
-    const limit = isEnd ? end : Math.max(written, judged - BACK);
+    const open = first.find(({ run, isOver }) => run === RUN.pem && !isOver);
+    const limit = isEnd ? end : Math.max(written, Math.min(judged - BACK, open?.end ?? end));
     const out = write(limit);
     const keepFrom = Math.max(base, limit - CONTEXT);
     const isOfUse = (span: Span): boolean => span.end > keepFrom;
@@ -123,7 +124,7 @@ export function createScanner(plan: ScanPlan): Scanner {
   function findByRules(
     triggers: readonly Trigger[],
     text: () => Reading,
-    { isSecond, before }: { isSecond: boolean; before: readonly Span[] },
+    { isSecond, before, isEnd }: { isSecond: boolean; before: readonly Span[]; isEnd: boolean },
   ): Found[] {
     const found: Found[] = [];
     const longest = new Map<Run | null, Span>();
@@ -137,7 +138,7 @@ export function createScanner(plan: ScanPlan): Scanner {
         if (!finding) continue;
         const { start, end, run = null } = finding;
         const span = { start: base + start, end: base + end, kind: rule.kind, run, isOver: run === null };
-        extend(span);
+        extend(span, isEnd);
         if (run && isPartOf(span, longest.get(run))) continue;
         longest.set(run, span);
         found.push({ trigger: at, span });
@@ -147,22 +148,23 @@ export function createScanner(plan: ScanPlan): Scanner {
   }
 
   /** Over what is there of it; its run is over when something else follows. */
-  function extend(span: Span): void {
+  function extend(span: Span, isEnd: boolean): void {
     const { run } = span;
     if (!run || span.isOver) return;
+    if (run === RUN.pem) {
+      const { end, isOver } = walkKey(bytes, { start: span.start - base, from: span.end - base, isEnd });
+      span.end = base + end;
+      span.isOver = isOver;
+      return;
+    }
     const known = runs.get(run);
     // Many may begin within one run, and each would walk all of it.
     const isKnown = known && known.from <= span.end && span.end <= known.to;
     let at = (isKnown ? known.to : span.end) - base;
-    while (at < bytes.length && run[bytes[at] ?? 0] && !(run === RUN.pem && isBehindKey(at))) at += 1;
+    while (at < bytes.length && run[bytes[at] ?? 0]) at += 1;
     runs.set(run, { from: isKnown ? known.from : span.end, to: base + at });
     span.end = base + at;
     span.isOver = at < bytes.length;
-  }
-
-  function isBehindKey(at: number): boolean {
-    if (bytes[at - 1] !== DASH || bytes[at - 5] !== DASH || bytes[at - 6] === DASH) return false;
-    return /-----END [A-Z0-9 ]{0,40}-----$/.test(bytes.toString('latin1', Math.max(0, at - 64), at));
   }
 
   /** The text in which these are blanked, made when it is first asked for. */

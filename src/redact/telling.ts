@@ -8,6 +8,8 @@ const CORE = [
   '(?<=[_-])pass',
   '(?<=[_-])pwd',
   '(?<![a-z])pwd',
+  // Behind a colour or an escaped line end.
+  '(?<=\\[[\\d;]{0,16}m|\\\\[nrt])pwd',
   'secret',
   'token',
   // Of keys only those that open something: a cache has keys as well.

@@ -1,6 +1,7 @@
 // Where the redactor stands: turns of models, sessions, archives, logs, errors; and what happens when it fails.
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import { createGzip, gunzipSync } from 'node:zlib';
 import pino from 'pino';
 import { extract, pack } from 'tar-stream';
@@ -127,6 +128,36 @@ test('files of an archive keep their sizes; stars stand for secrets', async () =
   });
 });
 
+test('what an archive says of its files has no secrets: links, owners, further headers', async () => {
+  const archive = pack();
+  archive.entry({ name: 'a', type: 'symlink', linkname: `/x/${OWN}`, uname: OWN, gname: `g ${TOKEN}` });
+  archive.entry({ name: 'b', pax: { 'SCHILY.xattr.user.note': TOKEN, comment: `of ${OWN}` } }, 'text');
+  archive.finalize();
+  const masked = await buffer(maskArchive(Readable.from(archive.pipe(createGzip())), redactor));
+
+  expect(gunzipSync(masked).toString('latin1')).not.toMatch(/own-token|glpat-/);
+  const headers: unknown[] = [];
+  const entries = extract();
+  entries.end(gunzipSync(masked));
+  for await (const entry of entries) {
+    headers.push(entry.header);
+    entry.resume();
+  }
+  expect(headers).toMatchObject([
+    {
+      name: 'a',
+      linkname: '/x/[redacted: own-secret]',
+      uname: '[redacted: own-secret]',
+      gname: 'g [redacted: gitlab-token]',
+    },
+    {
+      name: 'b',
+      size: 4,
+      pax: { 'SCHILY.xattr.user.note': '[redacted: gitlab-token]', comment: 'of [redacted: own-secret]' },
+    },
+  ]);
+});
+
 test('an archive that breaks off is not taken for whole', async () => {
   const broken = new Readable({
     read() {
@@ -169,6 +200,13 @@ test('an error stays what it is, without secrets in its words', () => {
   const error = new PermanentError(`no ${OWN}`, { cause: new Error(`because ${TOKEN}`) });
   expect(redactError(error, redactor)).toBe(error);
   expect([error.message, String(error.stack), String(error.cause)].join()).not.toMatch(/own-token|glpat-/);
+});
+
+test('an error of several has no secrets in any of them', () => {
+  const inner = new Error(`no ${OWN}`, { cause: new AggregateError([new Error(TOKEN)]) });
+  const error = new AggregateError([inner, 'x'], `all ${TOKEN}`);
+  expect(redactError(error, redactor)).toBe(error);
+  expect(inspect(error, { depth: 9 })).not.toMatch(/own-token|glpat-/);
 });
 
 test.each(['text', 'value', 'stream'] as const)(

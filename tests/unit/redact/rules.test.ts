@@ -24,6 +24,33 @@ describe('a secret that is known by its shape or by what stands around it', () =
   });
 });
 
+describe('a colour or an escaped line end is no word, nor a part of one', () => {
+  const npm = `npm${'_'}abcdefghijklmnopqrstuvwxyz0123456789`;
+  const jwt = `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0NTY3ODkwIn0'}.aB3xK9mQ2vR7tL5w`;
+  test.each([
+    ['\x1b[32m', npm, 'npm-token'],
+    ['section_start:1:a\r\x1b[0K', npm, 'npm-token'],
+    ['\x1b[1;38;5;214m', jwt, 'jwt'],
+    ['\x1b(B', npm, 'npm-token'],
+    ['[32m', npm, 'npm-token'],
+    ['{"log":"x\\n', jwt, 'jwt'],
+    ['{"log":"{\\"a\\":\\"x\\\\n', npm, 'npm-token'],
+    ['{"log":"x\\t', npm, 'npm-token'],
+    ['{"log":"x\\u000a', npm, 'npm-token'],
+    ['{"log":"\\u001b[32m', npm, 'npm-token'],
+    ['echo "\\033[0;32m', npm, 'npm-token'],
+    ['password: \x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['\x1b[1mpassword\x1b[0m: \x1b[1m\x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['{"log":"password: \\u001b[33m', 'hunter22xyz', 'named-secret'],
+    ['\x1b[36mpwd=', 'hunter22xyz', 'named-secret'],
+    ['{"log":"x\\npwd=', 'hunter22xyz', 'named-secret'],
+    ['docker login --password \x1b[33m', 'hunter22xyz', 'named-secret'],
+    ['Authorization: \x1b[33mBearer ', 'aB3xK9mQ2vR7tL5w', 'authorization'],
+  ])('%j', (before, secret, kind) => {
+    expect(redact(`${before}${secret}\x1b[0m it was`)).toBe(`${before}[redacted: ${kind}]\x1b[0m it was`);
+  });
+});
+
 describe('what only looks like a secret stays', () => {
   const sha = '8f3c1a9be0d4527f6a1b0c9d8e7f6a5b4c3d2e1f';
   const hash = 'y1Kb0m9vQJx3pR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaA==';
@@ -68,6 +95,8 @@ describe('what only looks like a secret stays', () => {
     'npm_config_cache=/cache/npm npm_lifecycle_event=test',
     'Bearer authentication is required',
     'author: Nadia Rahman <nadia@example.com>',
+    '\u001b[32mpassword: \u001b[33m$DB_PASSWORD1\u001b[0m',
+    `my${'npm_'}abcdefghijklmnopqrstuvwxyz0123456789`,
     'section_start:1731921000:step_script\r\u001b[0K\u001b[0;m',
   ])('%s', (line) => {
     expect(redact(line)).toBe(line);
@@ -75,8 +104,49 @@ describe('what only looks like a secret stays', () => {
 });
 
 test('a key whose end is missing does not take the rest of the log with it', () => {
-  const text = `-----BEGIN ${'RSA'} PRIVATE KEY-----\nMIIEabcd\n[2 lines]\nerror: it broke\n`;
+  const text = `-----BEGIN ${'RSA'} PRIVATE KEY-----\nMIIEowIBAAKCAQEA2vR7tL5w\n[2 lines]\nerror: it broke\n`;
   expect(redact(text)).toBe('[redacted: private-key]\n\n[2 lines]\nerror: it broke\n');
+});
+
+describe('what stands behind the first line of a key', () => {
+  const begin = `-----BEGIN ${'RSA'} PRIVATE KEY-----`;
+  const end = `-----END ${'RSA'} PRIVATE KEY-----`;
+  const line = 'MIIEowIBAAKCAQEA2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5w';
+  const gone = '[redacted: private-key]';
+
+  test.each([
+    [' is not in the log\nFAILED tests/test_key.py::test_a - AssertionError', undefined],
+    ['\n    FAILED tests/test_key.py::test_a\n', undefined],
+    ['\n\n\nerror: it broke at line 7\n', undefined],
+    ['\nAssertionErrorInSomeTest was raised\n', undefined],
+    ['\\nFAILED tests/test_key.py"}', undefined],
+    [`\n${line}\n${line}\nmake: *** [test] Error 2\n`, '\n\n\nmake: *** [test] Error 2\n'],
+  ])('stays when it is none of it: %j', (after, expected = after) => {
+    expect(redact(`assert ${begin}${after}`)).toBe(`assert ${gone}${expected}`);
+  });
+
+  test.each([
+    `\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,3F9A1C07BE52D846\n\n${line}\nab1=\n${end}`,
+    `\\n${line}\\n${line}\\nab1=\\n${end}\\n`,
+    `\\r\\n${line}\\r\\n${end}`,
+    `%0A${line.slice(0, 40)}%2B${line}%0Aab1%3D%0A${end}`,
+    ` ${line} ${line} ab1= ${end}`,
+    `${line}${line}${end}`,
+    `\n+${line}\n+ab1=\n+${end}`,
+    `\n    ${line}\n    ab1=\n    ${end}`,
+    `\n2026-11-18T09:30:00.1234567Z ${line}\n2026-11-18T09:30:00.1234567Z ${end}`,
+    `\n${`${line}\n`.repeat(200)}${end}`,
+    `\n${line}\n${line.slice(0, 20)}`,
+  ])('goes with it: %j', (rest) => {
+    const out = redact(`key: ${begin}${rest} it was`.replace(/(?<!-----(?:\\n)?) it was$/, ''));
+    expect(out).toMatch(/^key: \[redacted: private-key\]\n*(?:(?:\\n)? it was)?$/);
+  });
+
+  test('is not without bound', () => {
+    const out = redact(`${begin}\n${`${line}\n`.repeat(2_000)}`);
+    expect(out.split('\n')).toHaveLength(2_002);
+    expect(out).toContain(`\n${line}\n`);
+  });
 });
 
 test('a name within the words that stand for a secret tells of nothing', () => {

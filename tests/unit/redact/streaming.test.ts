@@ -17,7 +17,13 @@ const OWN_FORMS = OWN.flatMap((secret) => {
     ...['', 'a', 'ab'].map((before) => Buffer.from(`${before}${secret}cde`).toString('base64')),
   ];
 });
-const SECRETS = [...EXAMPLES.map(toLine), ...OWN_FORMS];
+const KEY = `-----BEGIN ${'RSA'} PRIVATE KEY-----`;
+const KEY_LINE = 'MIIEowIBAAKCAQEA2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5w\n';
+const KEYS = [
+  `${KEY} is not in the log\nFAILED tests/test_key.py`,
+  `${KEY}\n${KEY_LINE.repeat(20)}and then it broke`,
+];
+const SECRETS = [...EXAMPLES.map(toLine), ...OWN_FORMS, ...KEYS];
 
 /** Secrets of every kind among words, so far apart that some are written before others come. */
 const DOCUMENT = Buffer.from(
