@@ -21,7 +21,8 @@ export function retryJobs(byHand: ByHand, wanted: 'all' | readonly string[]): Pr
   return withBackend(byHand, async ({ queue }) => {
     const failed = (await queue.list()).filter(({ state }) => state === 'failed').map(({ id }) => id);
     const ids = wanted === 'all' ? failed : [...new Set(wanted)];
-    const wrong = ids.filter((id) => !failed.includes(id));
+    const known = new Set(failed);
+    const wrong = ids.filter((id) => !known.has(id));
     if (wrong.length > 0)
       throw new PermanentError(`there is no failed job ${wrong.join(', ')}, so none is tried again; ${HINT}`);
     const retried: string[] = [];

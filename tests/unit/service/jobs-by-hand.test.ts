@@ -7,7 +7,7 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { PermanentError } from '../../../src/errors.ts';
 import type { JobQueue } from '../../../src/queue/queue.ts';
 import { listJobs, retryJobs, stopJob } from '../../../src/service/jobs-by-hand.ts';
-import { pglite } from '../../services/backends.ts';
+import { pglite, redis } from '../../services/backends.ts';
 import { openAll } from '../../services/open-backend.ts';
 
 test('several are tried again only if all of them have failed', async () => {
@@ -39,9 +39,9 @@ test('more than a thousand are all listed', async () => {
 });
 
 async function arrange() {
-  const address = await pglite.create();
+  const address = await (redis.available ? redis : pglite).create();
   const file = join(mkdtempSync(join(tmpdir(), 'hummingbird-by-hand-')), 'hummingbird.yaml');
-  writeFileSync(file, JSON.stringify({ queue: { url: address.url } }));
+  writeFileSync(file, JSON.stringify({ queue: address }));
   const { config } = loadConfig({ file, env: {} });
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
