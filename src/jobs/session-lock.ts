@@ -94,19 +94,15 @@ async function keep<T>(
 }
 
 /** For work that is done at once, or not at all while a job holds the session. */
-export function whileSessionIsFree({ leases }: Pick<Records, 'leases'>): WhileFree {
+export function whileSessionIsFree(locking: Locking): WhileFree {
   return async (sessionId, work) => {
-    const lease = await leases.acquire(leaseOf(sessionId), {
+    const lease = await locking.records.leases.acquire(leaseOf(sessionId), {
       holder: `upkeep-${randomUUID()}`,
       ttlMs: TTL_MS,
     });
     if (!lease) return false;
-    try {
-      await work();
-      return true;
-    } finally {
-      await leases.release(lease);
-    }
+    await keep(locking, lease, new AbortController().signal, work);
+    return true;
   };
 }
 

@@ -60,7 +60,8 @@ export async function stopById(
   reason: string,
 ): Promise<Awaited<ReturnType<JobQueue['cancel']>>> {
   const outcome = await queue.cancel(id, reason);
-  log.info({ stopped: id, outcome }, 'run stopped');
+  if (outcome === 'not-found') log.debug({ job: id }, 'no job to stop');
+  else log.info({ stopped: id, outcome }, 'run stopped');
   if (outcome === 'stopping') return outcome;
   // It waited for another try, so nobody is there to end its record.
   const run = await records.runs.get(id);

@@ -67,7 +67,7 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
       return 'unknown';
     },
 
-    async list(limit) {
+    async list(limit = Number.POSITIVE_INFINITY) {
       const found = await Promise.all(queues.map((queue) => listJobs(queue, limit)));
       return found
         .flat()
@@ -132,7 +132,7 @@ const STATES = {
 
 async function listJobs(queue: BullQueue, limit: number): Promise<ListedJob[]> {
   const listed = Object.entries(STATES).map(async ([state, names]) => {
-    const jobs = await queue.getJobs([...names], 0, limit - 1);
+    const jobs = await queue.getJobs([...names], 0, Number.isFinite(limit) ? limit - 1 : -1);
     // One that is taken away while it is listed leaves a gap.
     return jobs.filter(Boolean).map((one) => ({
       id: one.id ?? '',

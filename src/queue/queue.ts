@@ -15,7 +15,7 @@ export interface JobQueue {
   stateOf(kind: Job['kind'], eventKey: string): Promise<'pending' | 'done' | 'unknown'>;
   counts(): Promise<QueueCounts>;
   /** Those that are not done, failed ones among them; newest first. */
-  list(limit: number): Promise<ListedJob[]>;
+  list(limit?: number): Promise<ListedJob[]>;
   /** Tries a failed job anew, with all its tries; false when there is no failed job of this id. */
   retry(id: string): Promise<boolean>;
   work(handler: JobHandler, options: WorkOptions): Promise<JobWorker>;

@@ -12,22 +12,22 @@ export interface ByHand {
   env?: NodeJS.ProcessEnv;
 }
 
-const MAX_LISTED = 1_000;
-
 export function listJobs(byHand: ByHand): Promise<ListedJob[]> {
-  return withBackend(byHand, ({ queue }) => queue.list(MAX_LISTED));
+  return withBackend(byHand, ({ queue }) => queue.list());
 }
 
 /** All failed ones, or these; answers which are tried again. */
 export function retryJobs(byHand: ByHand, wanted: 'all' | readonly string[]): Promise<string[]> {
   return withBackend(byHand, async ({ queue }) => {
-    const failed = (await queue.list(MAX_LISTED)).filter(({ state }) => state === 'failed');
-    const ids = wanted === 'all' ? failed.map(({ id }) => id) : wanted;
+    const failed = (await queue.list()).filter(({ state }) => state === 'failed').map(({ id }) => id);
+    const ids = wanted === 'all' ? failed : [...new Set(wanted)];
+    const known = new Set(failed);
+    const wrong = ids.filter((id) => !known.has(id));
+    if (wrong.length > 0)
+      throw new PermanentError(`there is no failed job ${wrong.join(', ')}, so none is tried again; ${HINT}`);
     const retried: string[] = [];
-    for (const id of ids) {
-      if (!(await queue.retry(id))) throw new PermanentError(`there is no failed job ${id}; ${HINT}`);
-      retried.push(id);
-    }
+    // One that somebody else has tried again meanwhile needs nothing more.
+    for (const id of ids) if (await queue.retry(id)) retried.push(id);
     return retried;
   });
 }

@@ -89,7 +89,7 @@ export async function reconcileByHand(
   const writer = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const backend = await openBackend(secrets.queueUrl, config.queue, log);
-    const store = openStore(config.store, secrets);
+    const store = openStore(config.store, { secrets, log });
     try {
       const agent = createAgentAccount(writer);
       const markers = createMarkers(toMarkerKeys(secrets));

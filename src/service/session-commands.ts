@@ -96,13 +96,15 @@ export async function pruneOld(
 ): Promise<void> {
   const whileFree = dryRun ? async () => false : await desk.openWhileFree(complain);
   const before = new Date(Date.now() - olderThanMs);
-  const counts = { removed: 0, 'kept-dry-run': 0, 'in-use': 0 };
+  const counts = { removed: 0, 'kept-dry-run': 0, 'in-use': 0, failed: 0 };
   for await (const session of pruneSessions({ catalog: desk.store.catalog, before, whileFree, dryRun })) {
     counts[session.outcome] += 1;
-    print(`${WORDS[session.outcome]}  ${session.name}  last saved ${session.savedAt.toISOString()}`);
+    if (session.outcome === 'failed') complain(`${session.name} could not be deleted: ${session.error}`);
+    else print(`${WORDS[session.outcome]}  ${session.name}  last saved ${session.savedAt.toISOString()}`);
   }
   const found = dryRun ? `${counts['kept-dry-run']} would be deleted` : `${counts.removed} deleted`;
-  print(`${found}${counts['in-use'] > 0 ? `, ${counts['in-use']} in use` : ''}`);
+  const inUse = counts['in-use'] > 0 ? `, ${counts['in-use']} in use` : '';
+  print(`${found}${inUse}${counts.failed > 0 ? `, ${counts.failed} failed` : ''}`);
 }
 
 const WORDS = { removed: 'deleted', 'kept-dry-run': 'old', 'in-use': 'in use' };

@@ -5,6 +5,7 @@ import { openDatabase } from '../database/open-database.ts';
 import { withDeadline } from '../deadline.ts';
 import { PermanentError } from '../errors.ts';
 import { whileSessionIsFree } from '../jobs/session-lock.ts';
+import { createLogger } from '../ops/log.ts';
 import { openRecords } from '../records/open-records.ts';
 import type { OpenedStore } from '../session/create-store.ts';
 import type { WhileFree } from '../session/prune.ts';
@@ -25,7 +26,8 @@ const QUIET_MS = 2 * 3_600_000;
 
 export function openSessionDesk(config: Config, env?: NodeJS.ProcessEnv): SessionDesk {
   const secrets = readSecrets(config, { store: true }, env);
-  const store = openStore(config.store, secrets);
+  const log = createLogger(config.log.level, process.stderr);
+  const store = openStore(config.store, { secrets, log });
   const closing: (() => Promise<void>)[] = [() => store.close()];
 
   async function connect(): Promise<WhileFree> {
@@ -38,7 +40,7 @@ export function openSessionDesk(config: Config, env?: NodeJS.ProcessEnv): Sessio
     closing.push(() => database.close());
     const records = await openRecords(database, onError);
     closing.push(() => records.close());
-    return whileSessionIsFree(records);
+    return whileSessionIsFree({ records, log });
   }
 
   return {

@@ -25,13 +25,13 @@ export function startUpkeep({ store, spool, retentionDays, records, log, now }: 
 } {
   const prune = async (): Promise<number> => {
     const before = new Date(now() - retentionDays * DAY_MS);
-    const whileFree = whileSessionIsFree(records);
-    for await (const { name, savedAt, outcome } of pruneSessions({
-      catalog: store.catalog,
-      before,
-      whileFree,
-    }))
-      log.info({ session: name, savedAt, outcome }, 'session is older than store.retentionDays');
+    const whileFree = whileSessionIsFree({ records, log });
+    for await (const pruned of pruneSessions({ catalog: store.catalog, before, whileFree })) {
+      const { name: session, savedAt, outcome } = pruned;
+      if (pruned.outcome === 'failed')
+        log.warn({ session, err: pruned.error }, 'session could not be removed');
+      else log.info({ session, savedAt, outcome }, 'session is older than store.retentionDays');
+    }
     return PRUNE_MS;
   };
   let waitMs = DELIVER_MS;

@@ -26,7 +26,7 @@ export async function openSessions(
   { store: config }: Config,
   { secrets, redactor, log }: SessionsOptions,
 ): Promise<Sessions> {
-  const store = withRedaction(openStore(config, secrets), redactor);
+  const store = withRedaction(openStore(config, { secrets, log }), redactor);
   await store.probe().catch(async (error) => {
     if (error instanceof StoreSetupError) {
       await store.close();
@@ -35,15 +35,23 @@ export async function openSessions(
     log.error({ err: error }, 'sessions can not be saved now, jobs wait for it');
   });
   if (config.kind === 'folder') return { store, spool: null };
-  const from = withRedaction(openFolderStore({ dir: config.spoolDir }), redactor);
+  const from = withRedaction(openFolder(config.spoolDir, log), redactor);
   return { store, spool: createSpool({ from, to: store, log }) };
 }
 
 export function openStore(
   config: Config['store'],
-  { s3Credentials }: Pick<Secrets, 's3Credentials'>,
+  { secrets, log }: Pick<SessionsOptions, 'secrets' | 'log'>,
 ): OpenedStore {
-  if (config.kind === 'folder') return openFolderStore({ dir: config.dir });
+  if (config.kind === 'folder') return openFolder(config.dir, log);
   const { prefix = '' } = config;
-  return openS3Store({ ...config, prefix, credentials: s3Credentials });
+  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials });
+}
+
+function openFolder(dir: string, log: Logger): OpenedStore {
+  return openFolderStore({
+    dir,
+    onUnreadable: (path, err) =>
+      log.warn({ path, err }, 'left out of the sessions: it can not be read; mend its mode, or move it away'),
+  });
 }

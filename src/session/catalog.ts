@@ -1,4 +1,5 @@
 import { PermanentError } from '../errors.ts';
+import { isLeftover, isName, isSession } from './names.ts';
 import type { SessionObjects } from './objects.ts';
 import { corrupt, parseSaved } from './read-saved.ts';
 import { sessionMeta } from './session-schema.ts';
@@ -13,17 +14,22 @@ export function createCatalog(objects: SessionObjects): SessionCatalog {
 
   return {
     async *list() {
-      let session: StoredSession | undefined;
-      for await (const { name: key, bytes, savedAt } of objects.list('')) {
-        const [name = ''] = key.split('/');
-        if (!isName(name)) continue;
-        if (session && session.name !== name) yield session;
-        session =
-          session?.name === name
-            ? { name, bytes: session.bytes + bytes, savedAt: later(session.savedAt, savedAt) }
-            : { name, bytes, savedAt };
-      }
-      if (session) yield session;
+      for await (const { keys, ...session } of group(objects.list('')))
+        if (isSession(session.name, keys)) yield session;
+    },
+
+    async *leftovers() {
+      if (!objects.listWithDrafts) return;
+      for await (const { keys, ...session } of group(objects.listWithDrafts('')))
+        if (isLeftover(session.name, keys)) yield session;
+    },
+
+    async savedAt(name) {
+      assertName(name);
+      const list = objects.listWithDrafts ?? objects.list;
+      let last: Date | null = null;
+      for await (const { savedAt } of list(`${name}/`)) last = last ? later(last, savedAt) : savedAt;
+      return last;
     },
 
     async loadMeta(name) {
@@ -49,12 +55,26 @@ export function createCatalog(objects: SessionObjects): SessionCatalog {
   };
 }
 
-function later(one: Date, other: Date): Date {
-  return one > other ? one : other;
+type Group = StoredSession & { keys: string[] };
+
+/** What lies under one name, for each name that may be one of ours; relies on the order of the keys. */
+async function* group(found: AsyncIterable<StoredObject>): AsyncGenerator<Group> {
+  let last: Group | undefined;
+  for await (const { name: key, bytes, savedAt } of found) {
+    const [name = ''] = key.split('/', 1);
+    // What lies beside the sessions is none.
+    if (!isName(name) || !key.includes('/')) continue;
+    if (last && last.name !== name) yield last;
+    if (last?.name !== name) last = { name, bytes: 0, savedAt, keys: [] };
+    last.bytes += bytes;
+    last.savedAt = later(last.savedAt, savedAt);
+    last.keys.push(key.slice(name.length + 1));
+  }
+  if (last) yield last;
 }
 
-function isName(name: string): boolean {
-  return /^[A-Za-z0-9-]{1,64}(?:\.\d+\.(?:bad|old))?$/.test(name);
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }
 
 function assertName(name: string): void {

@@ -16,6 +16,8 @@ export interface SessionObjects {
   copy(from: string, to: string): Promise<void>;
   /** In the order of their keys. */
   list(prefix: string): AsyncIterable<StoredObject>;
+  /** Those that were never finished too, and empty folders, which end in `/`; null where neither is ever left. */
+  listWithDrafts: ((prefix: string) => AsyncIterable<StoredObject>) | null;
   /** What is not there is gone already. */
   remove(keys: readonly string[]): Promise<void>;
   /** All that there is of it, also what was never finished. */

@@ -40,8 +40,12 @@ export interface SessionStore {
 
 /** For those who look after sessions. A name is the id of a session, or what it was called when it was set aside. */
 export interface SessionCatalog {
-  /** In the order of their names, those that were set aside too. */
+  /** In the order of their names, those that were set aside too; nothing that others keep beside them. */
   list(): AsyncIterable<StoredSession>;
+  /** What broken-off savings and removals have left, where there is no session. */
+  leftovers(): AsyncIterable<StoredSession>;
+  /** When anything of it was last saved, finished or not; null when there is nothing. */
+  savedAt(name: string): Promise<Date | null>;
   /** Null when there is none. Throws `SessionCorruptError`. */
   loadMeta(name: string): Promise<SessionMeta | null>;
   objects(name: string): AsyncIterable<StoredObject>;

@@ -12,10 +12,13 @@ import { appendLine } from './append-line.ts';
 import { checkFolder } from './check-folder.ts';
 import { copyFile } from './copy-file.ts';
 import { LOCK, placeStamped } from './place-stamped.ts';
-import { openFile, readFile, unlessMissing } from './read-file.ts';
+import { IN_THE_WAY, openFile, readFile, unlessMissing } from './read-file.ts';
+
+/** Hears of what is left out of a list because it can not be read. */
+export type OnUnreadable = (path: string, error: unknown) => void;
 
 /** Objects in a folder of this machine, a folder for each session; only the owner of the process may read them. */
-export function createFolderObjects(dir: string): SessionObjects {
+export function createFolderObjects(dir: string, onUnreadable: OnUnreadable): SessionObjects {
   const root = resolve(dir);
   const pathOf = (key: string): string => join(root, key);
   const placeOf = (key: string): Place => toPlace(key, pathOf);
@@ -27,17 +30,34 @@ export function createFolderObjects(dir: string): SessionObjects {
     return path;
   }
 
-  async function* walk(folder: string): AsyncGenerator<StoredObject> {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(unlessMissing);
+  /** What can not be read is told and left out, so that one bad entry does not hide all others. */
+  function unlessBad(path: string): (error: unknown) => null {
+    return (error) => {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // Without the root there is nothing to go on with.
+      if (path === root || !IN_THE_WAY.includes(code)) return unlessMissing(error);
+      onUnreadable(path, error);
+      return null;
+    };
+  }
+
+  async function* walk(folder: string, withDrafts: boolean): AsyncGenerator<StoredObject> {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(unlessBad(folder));
     for (const entry of entries?.toSorted((a, b) => (a.name < b.name ? -1 : 1)) ?? []) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) yield* walk(path);
-      else if (isObject(entry.name)) {
-        const status = await stat(path).catch(unlessMissing);
-        const name = relative(root, path).split(sep).join('/');
-        if (status) yield { name, bytes: status.size, savedAt: status.mtime };
+      if (entry.isDirectory()) yield* walk(path, withDrafts);
+      else if (withDrafts || isObject(entry.name)) {
+        const status = await stat(path).catch(unlessBad(path));
+        if (status) yield { name: keyOf(path), bytes: status.size, savedAt: status.mtime };
       }
     }
+    if (!withDrafts || entries?.length !== 0) return;
+    const status = await stat(folder).catch(unlessBad(folder));
+    if (status) yield { name: `${keyOf(folder)}/`, bytes: 0, savedAt: status.mtime };
+  }
+
+  function keyOf(path: string): string {
+    return relative(root, path).split(sep).join('/');
   }
 
   return {
@@ -63,7 +83,9 @@ export function createFolderObjects(dir: string): SessionObjects {
 
     copy: (from, to) => copyFile(pathOf(from), pathOf(to)),
 
-    list: (prefix) => walk(pathOf(prefix)),
+    list: (prefix) => walk(resolve(root, prefix), false),
+
+    listWithDrafts: (prefix) => walk(resolve(root, prefix), true),
 
     async remove(keys) {
       for (const key of keys) await rm(pathOf(key), { force: true });

@@ -18,7 +18,7 @@ export async function readFile(path: string, place: Place): Promise<string | nul
 }
 
 /** What is no trouble of the disk, but of this file or folder, and stays. */
-const IN_THE_WAY = ['EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'];
+export const IN_THE_WAY = ['EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'];
 
 /** Null when there is no such file. */
 export async function openFile(

@@ -80,6 +80,7 @@ export function createS3Objects(options: S3Options): SessionObjects {
     open: (key, expected) => download(s3, key, expected),
     copy,
     list,
+    listWithDrafts: null,
     remove,
     removeSession,
 
