@@ -76,7 +76,7 @@ describe('what only looks like a secret stays', () => {
     `https://oauth2:$${'{'}TOKEN}@gitlab.example.com/group/app.git`,
     'ssh://git@gitlab.example.com:2222/group/app.git',
     'git@gitlab.example.com:group/app.git',
-    'https://registry.npmjs.org/@babel%2fcore',
+    'https://packages.example.com/@babel%2fcore',
     'https://example.com:8443/a?mail=me@example.com',
     'max_tokens=4096, tokens: 12345678',
     'token_type: bearer',
