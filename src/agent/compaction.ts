@@ -1,6 +1,6 @@
 // Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
-import { likelyTokens, mostTokens, safeBytesPerToken } from './estimate.ts';
-import { answerFilesOf, bytesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
+import { likelyTokens, messagesBytes, mostTokens, requestBytes } from './estimate.ts';
+import { answerFilesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -10,7 +10,8 @@ import { listTurns, summarize, toNotes, toSummaryMessage } from './summarize.ts'
 export interface Compaction {
   /** False once it could not make enough room: then the budget of the context applies. */
   mayHelp(): boolean;
-  isDue(request: ModelRequest): boolean;
+  /** Before it is sent to this model. */
+  isDue(request: ModelRequest, model: string): boolean;
   /** Changes the messages in place, all at once; false when they could not be made shorter. `maxTokens`: no more than that. */
   compact(messages: Message[], request: ModelRequest, run: RunView, maxTokens?: number): Promise<boolean>;
 }
@@ -27,7 +28,7 @@ export interface CompactionOptions {
 }
 
 /** How much of the limit the end of the conversation may have that is left as it is; less with each pass. */
-const TAIL_SHARES = [0.25, 0.12, 0.05];
+const TAIL_SHARES = [0.5, 0.25, 0.1];
 /** How far below the ratio it should come, so that it lasts for a while. */
 const SLACK = 0.7;
 
@@ -37,38 +38,43 @@ export function createCompaction(options: CompactionOptions): Compaction {
   const state: State = { notesFiles: [], isExhausted: false, cannotSummarize: options.side === null };
   return {
     mayHelp: () => !state.isExhausted,
-    isDue: (request) =>
-      !state.isExhausted &&
-      (sizeOf(request) >= threshold || mostTokens(request, countedBy(request)) > contextLimit),
+    isDue: (request, model) =>
+      !state.isExhausted && (likelyTokens(request) >= threshold || mostTokens(request, model) > contextLimit),
     async compact(messages, request, run, maxTokens = threshold) {
       const goal = Math.min(threshold, maxTokens);
-      // As a model counted it, if one has: its tokens may be longer or shorter than we think.
-      const bytesPerToken = safeBytesPerToken(request, countedBy(request));
-      const toTokens = (all: readonly Message[]): number => frameBytes(request, all) / bytesPerToken;
-      const tokensBefore = Math.ceil(toTokens(messages));
       const notesFile = await options.keepFile('notes.md', toNotes(messages));
       if (notesFile !== null) state.notesFiles.push(notesFile);
       let shorter = withoutSizes(messages);
       let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
+      // Nobody has counted what is left of it.
+      const fits = (tokens: number): boolean => {
+        const left = { ...request, messages: shorter };
+        return likelyTokens(left) <= tokens && mostTokens(left, '') <= contextLimit;
+      };
       for (const share of TAIL_SHARES) {
-        const parts = split(shorter, share * (goal / ratio) * bytesPerToken);
+        const parts = split(shorter, share * (goal / ratio));
         const pruned = await pruneResults(parts.middle, options.keepFile, run.signal);
         shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
-        if (toTokens(shorter) <= goal * SLACK) break;
+        if (fits(goal * SLACK)) break;
         const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
         if (cut) ({ messages: shorter, how } = cut);
-        if (toTokens(shorter) <= goal) break;
+        if (fits(goal)) break;
       }
-      const tokensAfter = Math.ceil(toTokens(shorter));
-      state.isExhausted = tokensAfter > threshold;
-      if (tokensAfter >= tokensBefore) {
+      // The last results alone may be too much.
+      if (!fits(goal)) shorter = (await pruneResults(toGroups(shorter), options.keepFile, run.signal)).flat();
+      state.isExhausted = !fits(threshold);
+      const bytesBefore = requestBytes({ ...request, messages });
+      const bytesAfter = requestBytes({ ...request, messages: shorter });
+      if (bytesAfter >= bytesBefore) {
         run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
         return false;
       }
+      const tokensBefore = likelyTokens({ ...request, messages });
+      const tokensAfter = Math.ceil((tokensBefore * bytesAfter) / bytesBefore);
       run.signal.throwIfAborted();
       await options.archive(messages);
       run.signal.throwIfAborted();
-      messages.splice(0, messages.length, ...withSize(shorter, toTokens, countedBy(request)));
+      messages.splice(0, messages.length, ...shorter);
       run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
       return true;
     },
@@ -92,7 +98,7 @@ interface Parts {
 /** Head and tail stay as they are. */
 function split(messages: readonly Message[], tailBytes: number): Parts {
   const [head = [], ...rest] = toGroups(messages);
-  const fitting = takeTail(rest, { maxBytes: tailBytes, sizeOf: bytesOf });
+  const fitting = takeTail(rest, { maxBytes: tailBytes, sizeOf: messagesBytes });
   const tail = fitting.length > 0 ? fitting : rest.slice(-1);
   return { head, middle: rest.slice(0, rest.length - tail.length), tail: tail.flat() };
 }
@@ -121,9 +127,10 @@ async function trySummary(
   { options, state, run }: { options: CompactionOptions; state: State; run: RunView },
 ): Promise<string | null> {
   if (!options.side) return null;
-  const maxChars = options.contextLimit * 2;
+  // Nobody has counted it: each byte may be a token.
+  const maxBytes = options.contextLimit;
   try {
-    const summary = await summarize(groups, { side: options.side, previous, maxChars }, run);
+    const summary = await summarize(groups, { side: options.side, previous, maxBytes }, run);
     if (summary === null) run.report({ type: 'compaction-failed', reason: 'the summary was no gain' });
     state.cannotSummarize = summary === null;
     return summary;
@@ -137,31 +144,4 @@ async function trySummary(
 
 function isSummary([first]: Group): boolean {
   return first?.role === 'user' && first.isSummary === true;
-}
-
-function sizeOf(request: ModelRequest): number {
-  return likelyTokens(request, countedBy(request));
-}
-
-/** Whoever asks next is the one that has counted last, or soon will; empty while nobody has. */
-function countedBy({ messages }: ModelRequest): string {
-  const counted = messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
-  return counted?.role === 'assistant' ? (counted.size?.model ?? '') : '';
-}
-
-/** What is left is as dense as all of it was counted to be, until it is counted again. */
-function withSize(
-  messages: Message[],
-  toTokens: (all: readonly Message[]) => number,
-  model: string,
-): Message[] {
-  const at = messages.findLastIndex(({ role }) => role === 'assistant');
-  const last = messages[at];
-  if (model === '' || last?.role !== 'assistant') return messages;
-  const tokens = Math.ceil(toTokens(messages.slice(0, at + 1)));
-  return messages.with(at, { ...last, size: { tokens, model } });
-}
-
-function frameBytes({ system, tools }: ModelRequest, messages: readonly Message[]): number {
-  return Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools)) + bytesOf(messages);
 }

@@ -1,93 +1,98 @@
-import { bytesOf } from './groups.ts';
 import type { Message } from './messages.ts';
 import type { ModelRequest } from './model.ts';
 
-/** Models count the same text differently. */
-const FOREIGN_FACTOR = 2;
+type Sent = Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>;
+
 /** Of text that no model has counted yet. */
 const USUAL_BYTES_PER_TOKEN = 4;
-/** No text of ours has shorter tokens with the models we know. */
-const LEAST_BYTES_PER_TOKEN = 2;
-const FRAME_BYTES_PER_TOKEN = 3;
-/** Some of it may be denser than the rest. */
-const DENSITY_MARGIN = 0.9;
+/** The same where nobody has counted anything. */
+const CAREFUL_BYTES_PER_TOKEN = 2;
+/** Of words in the system text and the tools, none of which a stranger chooses. */
+const OWN_BYTES_PER_TOKEN = 2;
+/** What providers put around a message: its role, its place. */
+const ENVELOPE_BYTES = 40;
 
-export interface EstimateOptions {
-  /** Who will count. */
-  model: string;
-  /** 1 makes it an upper bound: no token has less than a byte. */
-  bytesPerToken: number;
-  /** Of the system text and the tools, which are our own words; the same unless told. */
-  frameBytesPerToken?: number;
+/** What a request will come to: as a model counted it last, and what has come since as dense as is usual. */
+export function likelyTokens(request: Sent): number {
+  const count = findCount(request.messages, () => true);
+  if (!count) return Math.ceil(saidBytes(request) / CAREFUL_BYTES_PER_TOKEN + frameTokens(request));
+  return Math.ceil(count.tokens + saidBytes({ ...request, messages: count.since }) / USUAL_BYTES_PER_TOKEN);
 }
 
-/** How large a request is: as a model counted it last, and what has come since by its bytes. */
-export function estimateTokens(
-  {
-    system,
-    tools,
-    messages,
-    transient = '',
-  }: Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>,
-  { model, bytesPerToken, frameBytesPerToken = bytesPerToken }: EstimateOptions,
+/** The most that a request can come to for this model: what it has not counted itself may be a token for each byte. */
+export function mostTokens(
+  request: Sent,
+  model: string,
+  ownBytesPerToken: number = OWN_BYTES_PER_TOKEN,
 ): number {
-  const at = messages.findLastIndex((message) => message.role === 'assistant' && message.size !== undefined);
-  const last = messages[at];
-  const size = last?.role === 'assistant' ? last.size : undefined;
-  const known = size ? size.tokens * (size.model === model ? 1 : FOREIGN_FACTOR) : 0;
-  const since = messages.slice(at + 1);
-  const uncounted = messagesBytes(since) + Buffer.byteLength(transient);
-  const frame = size ? 0 : frameBytes({ system, tools });
-  return Math.ceil(known + uncounted / bytesPerToken + frame / frameBytesPerToken);
+  const count = findCount(request.messages, (counter) => counter === model);
+  if (!count) return Math.ceil(saidBytes(request) + frameTokens(request, ownBytesPerToken));
+  // A reply adds to the system text, so that what was counted before it was counted with another one.
+  const isOfAnotherRun = count.since.some(({ role }) => role === 'user');
+  const since = saidBytes({ ...request, messages: count.since });
+  return Math.ceil(count.tokens + since + (isOfAnotherRun ? frameTokens(request, ownBytesPerToken) : 0));
 }
 
-/** What a request will come to: as dense as is usual, unless nobody counts. */
-export function likelyTokens(request: ModelRequest, model: string): number {
-  const isCounted = request.messages.findLast((one) => one.role === 'assistant' && one.size !== undefined);
-  const bytesPerToken = isCounted ? USUAL_BYTES_PER_TOKEN : LEAST_BYTES_PER_TOKEN;
-  return estimateTokens(request, { model, bytesPerToken, frameBytesPerToken: FRAME_BYTES_PER_TOKEN });
+/** Of all that is sent. */
+export function requestBytes(request: Sent): number {
+  return Buffer.byteLength(toFrame(request)) + saidBytes(request);
 }
 
-/** The most that a request can come to: what nobody has counted may be dense. */
-export function mostTokens(request: ModelRequest, model: string): number {
-  const bytesPerToken = LEAST_BYTES_PER_TOKEN;
-  return estimateTokens(request, { model, bytesPerToken, frameBytesPerToken: FRAME_BYTES_PER_TOKEN });
-}
-
-/** How many bytes surely have a token at most: as a model counted this conversation, if one has. */
-export function safeBytesPerToken({ system, tools, messages }: ModelRequest, model: string): number {
-  const at = messages.findLastIndex((one) => one.role === 'assistant' && one.size?.model === model);
-  const counted = messages[at];
-  if (counted?.role !== 'assistant' || !counted.size) return LEAST_BYTES_PER_TOKEN;
-  // Without what is around the messages: how much that comes to depends on their number.
-  const bytes = requestBytes({ system, tools, messages: [] }) + bytesOf(messages.slice(0, at + 1));
-  return Math.max(1, (DENSITY_MARGIN * bytes) / counted.size.tokens);
-}
-
-/** Of all that is sent, roughly. */
-export function requestBytes({
-  system,
-  tools,
-  messages,
-  transient = '',
-}: Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'transient'>): number {
-  return frameBytes({ system, tools }) + messagesBytes(messages) + Buffer.byteLength(transient);
-}
-
-function frameBytes({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number {
-  return Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
-}
-
-/** As JSON, for what providers put around it. */
+/** Of messages as any provider is sent them; what is kept beside them does not count. */
 export function messagesBytes(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + sizeOf(message), 0);
+}
+
+/** The messages that nobody of these has counted. */
+export function findUncounted(messages: readonly Message[], model: string): readonly Message[] {
+  return findCount(messages, (counter) => counter === model)?.since ?? messages;
+}
+
+/** What was counted last, and what has come since. */
+function findCount(
+  messages: readonly Message[],
+  isCounter: (model: string) => boolean,
+): { tokens: number; since: readonly Message[] } | null {
+  const at = messages.findLastIndex(
+    (one) => one.role === 'assistant' && one.size && isCounter(one.size.model),
+  );
+  const counted = messages[at];
+  if (counted?.role !== 'assistant' || !counted.size) return null;
+  return { tokens: counted.size.tokens, since: messages.slice(at + 1) };
+}
+
+function saidBytes({ messages, transient = '' }: Pick<Sent, 'messages' | 'transient'>): number {
+  return messagesBytes(messages) + Buffer.byteLength(transient);
+}
+
+/** Digits, marks and letters of other scripts may be a token for each byte here, too. */
+function frameTokens(request: Sent, ownBytesPerToken: number = OWN_BYTES_PER_TOKEN): number {
+  const frame = toFrame(request);
+  const words = frame.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0;
+  return Buffer.byteLength(frame) - words + words / ownBytesPerToken;
+}
+
+const WORDS = /[a-z ]+/gi;
+
+function toFrame({ system, tools }: Pick<Sent, 'system' | 'tools'>): string {
+  return system + JSON.stringify(tools);
 }
 
 /** What was said does not change, and is asked for again and again. */
 const sizes = new WeakMap<Message, number>();
 
 function sizeOf(message: Message): number {
-  const known = sizes.get(message) ?? Buffer.byteLength(JSON.stringify(message));
+  const known = sizes.get(message) ?? ENVELOPE_BYTES + contentBytes(message);
   sizes.set(message, known);
   return known;
+}
+
+function contentBytes(message: Message): number {
+  if (message.role === 'user') return Buffer.byteLength(message.content);
+  if (message.role === 'tool')
+    return Buffer.byteLength(message.content) + Buffer.byteLength(message.toolCallId + message.name);
+  const { content, toolCalls, native } = message;
+  // Its own provider gets its own words, everybody else ours.
+  const said = Buffer.byteLength(JSON.stringify([content, toolCalls]));
+  return native ? Math.max(said, Buffer.byteLength(JSON.stringify(native.content))) : said;
 }

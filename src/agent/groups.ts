@@ -22,17 +22,6 @@ export function answerFilesOf(messages: readonly Message[]): AnswerFile[] {
   return messages.flatMap((message) => (message.role === 'assistant' ? [] : (message.files ?? [])));
 }
 
-/** Of what every model is sent; what is kept beside it does not count. */
-export function bytesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + Buffer.byteLength(toSaid(message)), 0);
-}
-
-function toSaid(message: Message): string {
-  return message.role === 'assistant'
-    ? JSON.stringify([message.content, message.toolCalls])
-    : message.content;
-}
-
 /** The last groups that have at most so many bytes together. */
 export function takeTail(
   groups: readonly Group[],

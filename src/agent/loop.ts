@@ -137,7 +137,7 @@ async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null
 /** A long conversation is made shorter before it is sent. */
 async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
   const { compaction } = run;
-  if (run.clock.isTimeToWorkOver() || !compaction?.isDue(run.request(run.words))) return;
+  if (run.clock.isTimeToWorkOver() || !compaction?.isDue(run.request(run.words), run.model.name)) return;
   const isShorter = yield* whileRunning(run.signal, (report) =>
     compaction.compact(run.messages, run.request(), toView(run, report)),
   );

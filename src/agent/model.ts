@@ -20,6 +20,8 @@ export interface ModelRequest {
   /** Words for this request only, sent as a trailing user text and never saved. */
   transient?: string;
   maxOutputTokens: number;
+  /** In tokens, as the model counts that is sent it; it is never sent more. */
+  contextLimit?: number;
   signal: AbortSignal;
   /** Hears the turn while it is being written. */
   onDelta?: (delta: Delta) => void;

@@ -1,7 +1,7 @@
 // What a run remembers from turn to turn, beside the conversation itself.
 import type { Limits, Used } from './budget.ts';
 import { type Clock, startClock } from './clock.ts';
-import { likelyTokens } from './estimate.ts';
+import { likelyTokens, mostTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
@@ -62,11 +62,12 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
       toolsDisabled: false,
       ...(words.length > 0 && { transient: words.join('\n\n') }),
       maxOutputTokens: options.maxOutputTokens,
+      contextLimit,
       signal: clock.signal,
     }),
     used: () => ({
       iteration: run.iteration + 1,
-      contextTokens: options.compaction?.mayHelp() ? 0 : sizeOf(run),
+      contextTokens: options.compaction?.mayHelp() ? 0 : mostTokens(run.request(), run.model.name),
       isTimeUp: clock.isTimeToWorkOver(),
     }),
   };
@@ -96,7 +97,7 @@ function findLastText(messages: readonly Message[]): string {
 
 /** Of what would be sent now, in tokens. */
 export function sizeOf(run: Run): number {
-  return likelyTokens(run.request(), run.model.name);
+  return likelyTokens(run.request());
 }
 
 function withDraft(messages: readonly Message[], draft: string): readonly Message[] {

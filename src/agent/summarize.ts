@@ -1,4 +1,5 @@
-import { bytesOf, type Group } from './groups.ts';
+import { messagesBytes } from './estimate.ts';
+import type { Group } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { AnswerFile, Message, UserMessage } from './messages.ts';
 import type { Model } from './model.ts';
@@ -10,26 +11,29 @@ import { askSide } from './side-call.ts';
 const MAX_SUMMARY_TOKENS = 16_000;
 const MAX_RESULT_CHARS = 1_500;
 const MAX_LIST_CHARS = 4_000;
+/** What stands around the texts of a question, in it and on the wire. */
+const MARKUP_BYTES = 300;
 
 export interface SummaryOptions {
   side: Model;
   /** An earlier summary is brought up to date, not written anew. */
   previous: string | null;
-  /** Of the text that is summarized. */
-  maxChars: number;
+  /** Of all that is asked: what is too long is cut. */
+  maxBytes: number;
 }
 
 /** What these turns have brought, in a fixed form; null when a summary would not be shorter. Throws what the model throws. */
 export async function summarize(
   groups: readonly Group[],
-  { side, previous, maxChars }: SummaryOptions,
+  { side, previous, maxBytes }: SummaryOptions,
   run: RunView,
 ): Promise<string | null> {
-  const told = toNotes(groups.flat());
+  const room = Math.max(0, maxBytes - Buffer.byteLength(SUMMARY_SYSTEM_PROMPT) - MARKUP_BYTES);
+  const earlier = previous === null ? null : cutToBytes(previous, room / 2);
   const parts = [
-    ...(previous === null ? [] : ['<earlier-summary>', previous, '</earlier-summary>']),
+    ...(earlier === null ? [] : ['<earlier-summary>', earlier, '</earlier-summary>']),
     '<turns>',
-    cutMiddle(told, maxChars),
+    cutToBytes(toNotes(groups.flat()), room - Buffer.byteLength(earlier ?? '')),
     '</turns>',
   ];
   const summary = await askSide(side, 'summary', run, {
@@ -38,7 +42,7 @@ export async function summarize(
     maxOutputTokens: MAX_SUMMARY_TOKENS,
   });
   const isWhole = SUMMARY_HEADINGS.every((heading) => summary.includes(heading));
-  const replaced = bytesOf(groups.flat()) + Buffer.byteLength(previous ?? '');
+  const replaced = messagesBytes(groups.flat()) + Buffer.byteLength(previous ?? '');
   return isWhole && Buffer.byteLength(summary) < replaced ? summary : null;
 }
 
@@ -84,6 +88,11 @@ function toText(message: Message): string {
 
 function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`;
+}
+
+/** A character has up to three bytes. */
+function cutToBytes(text: string, maxBytes: number): string {
+  return Buffer.byteLength(text) <= maxBytes ? text : cutMiddle(text, maxBytes / 3);
 }
 
 function cutMiddle(text: string, maxChars: number): string {

@@ -1,13 +1,14 @@
 import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
-import { mostTokens, safeBytesPerToken } from './estimate.ts';
+import { checkSize } from './check-size.ts';
+import { mostTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import type { AssistantMessage } from './messages.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
 import { type Run, sizeOf, toView } from './run.ts';
-import { shrinkToFit } from './shrink.ts';
+import { fitInto, shrinkToFit } from './shrink.ts';
 import { type Report, whileRunning } from './while-running.ts';
 
 const TOO_LONG: LastTurn = { ending: 'context', reason: 'the conversation is too long for the model' };
@@ -49,6 +50,7 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
 async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise<TakenTurn> {
   const view = toView(run, report);
   const whole = { ...run.request(words), toolsDisabled: last !== null };
+  // A last turn is taken whatever there is; what is sent has its limit all the same.
   const planned = last ? fitInto(run.limits.contextLimit, whole, run.model.name) : whole;
   const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
@@ -65,7 +67,8 @@ async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<Tak
     const refused = sizeOf(run);
     const view = toView(run, report);
     const isShorter = await run.compaction?.compact(run.messages, run.request(), view, refused / 2);
-    if (isShorter) return await ask(run, plan, report);
+    if (isShorter && mostTokens(run.request(plan.words), run.model.name) <= run.limits.contextLimit)
+      return await ask(run, plan, report);
   } catch (error) {
     if (!isTooLong(error)) throw error;
   }
@@ -74,19 +77,13 @@ async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<Tak
   const whole = run.request(words);
   for (let maxTokens = Math.min(sizeOf(run), run.limits.contextLimit) / 2; ; maxTokens /= 2) {
     try {
-      const shorter = shrinkToFit(whole, maxTokens * safeBytesPerToken(whole, run.model.name));
+      const shorter = shrinkToFit(whole, maxTokens);
       const turn = await generate(run, { ...shorter, toolsDisabled: true }, report);
       return { turn, last: plan.last ?? TOO_LONG, isWhole: false };
     } catch (error) {
       if (!isTooLong(error) || maxTokens < MIN_TOKENS) throw error;
     }
   }
-}
-
-/** A last turn is taken whatever there is; what is sent has its limit all the same. */
-function fitInto(maxTokens: number, request: ModelRequest, model: string): ModelRequest {
-  if (mostTokens(request, model) <= maxTokens) return request;
-  return shrinkToFit(request, maxTokens * safeBytesPerToken(request, model));
 }
 
 /** Less than this is no conversation any more. */
@@ -96,8 +93,10 @@ function isTooLong(error: unknown): boolean {
   return error instanceof ModelError && error.kind === 'too-long';
 }
 
-function generate({ model, signal }: Run, request: ModelRequest, report: Report): Promise<ModelTurn> {
+/** Never more than the limit, whoever has changed the request. */
+async function generate({ model, signal }: Run, request: ModelRequest, report: Report): Promise<ModelTurn> {
   signal.throwIfAborted();
+  checkSize(request, model.name);
   return untilAborted(
     model.generate({
       ...request,

@@ -1,4 +1,4 @@
-import { estimateTokens } from '../agent/estimate.ts';
+import { mostTokens } from '../agent/estimate.ts';
 import type { ModelRequest, Usage } from '../agent/model.ts';
 
 /** In USD per million tokens, which is the same as millionths of a USD per token. */
@@ -21,13 +21,7 @@ export function toCost(usage: Usage, price: Price): number {
 /** Nothing can cost more: all input at its highest price, and all the output that is allowed. */
 export function toHighestCost(request: ModelRequest, model: string, price: Price): number {
   const dearest = Math.max(price.input, price.cacheRead, price.cacheWrite);
-  const inputTokens = estimateTokens(request, { model, bytesPerToken: 1 }) + frameBytes(request);
-  return roundUp(inputTokens * dearest + request.maxOutputTokens * price.output);
-}
-
-/** A conversation is counted together with its frame, which may have grown since: a reply adds to the system text. */
-function frameBytes({ system, tools }: ModelRequest): number {
-  return Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
+  return roundUp(mostTokens(request, model, 1) * dearest + request.maxOutputTokens * price.output);
 }
 
 /** To whole millionths; what floating point adds to a whole one is not counted. */

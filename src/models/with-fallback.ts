@@ -1,3 +1,4 @@
+import { checkSize } from '../agent/check-size.ts';
 import { type Model, ModelError, type ModelRequest } from '../agent/model.ts';
 import { PermanentError } from '../errors.ts';
 
@@ -30,6 +31,8 @@ export function withFallback(models: readonly Model[]): Model {
           });
           current = next;
           others = rest;
+          // What one model has counted may be more for another.
+          checkSize(request, next.name);
         }
       }
     },

@@ -1,7 +1,7 @@
 // Histories of ten workers that ask models on shared accounts, and what they came to.
 import fc from 'fast-check';
 import pino from 'pino';
-import { estimateTokens } from '../../src/agent/estimate.ts';
+import { mostTokens } from '../../src/agent/estimate.ts';
 import type { Ledger } from '../../src/agent/ledger.ts';
 import { type Model, ModelError, type ModelRequest, type Usage } from '../../src/agent/model.ts';
 import { openLedger } from '../../src/jobs/ledger.ts';
@@ -158,7 +158,7 @@ const LAST: Fate = { kind: 'has no key', shares: { input: 0, read: 0, write: 0, 
 
 /** Never above what a request can take; and a server that counts counts something. */
 function toUsage(request: ModelRequest, { input, read, write, output }: Fate['shares']): Usage {
-  const most = estimateTokens(request, { model: 'vendor/model', bytesPerToken: 1 });
+  const most = mostTokens(request, 'vendor/model', 1);
   const inputTokens = Math.floor(most * input);
   const cacheReadTokens = Math.floor((most - inputTokens) * read);
   const cacheWriteTokens = Math.floor((most - inputTokens - cacheReadTokens) * write);

@@ -4,7 +4,12 @@ import { type CompactionOptions, createCompaction } from '../../../src/agent/com
 import { answerFilesOf } from '../../../src/agent/groups.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
-import { CONTEXT_WARNING, FINAL_TURN_WARNING, SUMMARY_HEADINGS } from '../../../src/agent/prompts.ts';
+import {
+  CONTEXT_WARNING,
+  FINAL_TURN_WARNING,
+  SUMMARY_HEADINGS,
+  SUMMARY_SYSTEM_PROMPT,
+} from '../../../src/agent/prompts.ts';
 import { checkHistory } from '../../../src/models/check-history.ts';
 import { run, typesOf } from './run-loop.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from './scripted.ts';
@@ -47,7 +52,9 @@ function toSummary(prompt: string): ScriptedTurn {
 const investigate =
   (turns: number) =>
   (index: number): ScriptedTurn =>
-    index < turns ? { calls: [{ name: 'look', arguments: { at: index } }] } : { text: 'Done.' };
+    index < turns
+      ? { calls: [{ name: 'look', arguments: { at: index } }], usage: 'counted' }
+      : { text: 'Done.', usage: 'counted' };
 const tools = () =>
   scriptedTools(async ({ arguments: { at } }) => ({ text: `FACT-${at} ${'log line '.repeat(400)}` })).toolbox;
 const long = () => ({ toolbox: tools(), contextLimit: LIMIT, maxIterations: 100 });
@@ -190,6 +197,19 @@ describe('a summary', () => {
     expect(typesOf(events)).toContain('compaction-failed');
     expect(asked).toHaveLength(1);
     expect(JSON.stringify(messages)).toContain('- look, its result is in /tmp/_out/');
+  });
+
+  test('is asked for in no more than the limit, however long the turns and the earlier summary are', async () => {
+    const wide = '字'.repeat(1_400);
+    const { options, asked } = arrange(() => ({
+      text: SUMMARY_HEADINGS.map((heading) => `${heading}\n${'字'.repeat(300)}`).join('\n'),
+    }));
+    const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({ text: `${at} ${wide}` }));
+    await run(investigate(60), { ...long(), toolbox, compaction: createCompaction(options) });
+    const sizes = asked.map((prompt) => Buffer.byteLength(prompt + SUMMARY_SYSTEM_PROMPT));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(LIMIT);
+    expect(asked.some((prompt) => prompt.includes('characters …]'))).toBe(true);
+    expect(asked.at(-1)).toContain('<earlier-summary>');
   });
 
   test('is data: what a log says does not become an instruction of the system', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateTokens } from '../../../src/agent/estimate.ts';
+import { likelyTokens, mostTokens } from '../../../src/agent/estimate.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 
 const question: Message = { role: 'user', content: 'ü'.repeat(500) };
@@ -9,23 +9,52 @@ const answered: Message = {
   toolCalls: [],
   size: { tokens: 700, model: 'one' },
 };
-const request = { system: 's'.repeat(100), tools: [] };
-const bound = { model: 'one', bytesPerToken: 1 };
+const result: Message = {
+  role: 'tool',
+  toolCallId: 'a',
+  name: 'look',
+  content: '7'.repeat(1_000),
+  isError: false,
+};
+const request = { system: 's'.repeat(300), tools: [] };
 
 test('what was never counted has at most a token for each byte', () => {
-  const tokens = estimateTokens({ ...request, messages: [question] }, bound);
+  const tokens = mostTokens({ ...request, messages: [question] }, 'one');
   expect(tokens).toBeGreaterThanOrEqual(1_100);
   expect(tokens).toBeLessThan(1_200);
 });
 
 test('what a model has counted is as large as it said, only the rest goes by bytes', () => {
-  const messages = [question, answered, question];
-  const tokens = estimateTokens({ ...request, messages, transient: 'w'.repeat(50) }, bound);
+  const tokens = mostTokens(
+    { ...request, messages: [question, answered, result], transient: 'w'.repeat(50) },
+    'one',
+  );
   expect(tokens).toBeGreaterThanOrEqual(1_750);
   expect(tokens).toBeLessThan(1_850);
 });
 
-test('another model may count twice as much', () => {
+test('what was counted before a reply was counted without what the reply adds to the system text', () => {
+  const messages = [question, answered, question];
+  const more = mostTokens({ ...request, system: 's'.repeat(3_300), messages }, 'one');
+  expect(more - mostTokens({ ...request, messages }, 'one')).toBe(1_500);
+});
+
+test('what another model has counted says nothing', () => {
   const messages = [question, answered];
-  expect(estimateTokens({ ...request, messages }, { ...bound, model: 'two' })).toBe(1_400);
+  const uncounted = [question, { ...answered, size: undefined } as unknown as Message];
+  expect(mostTokens({ ...request, messages }, 'two')).toBe(
+    mostTokens({ ...request, messages: uncounted }, 'two'),
+  );
+});
+
+test('what is likely is less than what is possible', () => {
+  for (const messages of [[question], [question, answered, result]])
+    expect(likelyTokens({ ...request, messages })).toBeLessThan(mostTokens({ ...request, messages }, 'one'));
+});
+
+test('digits, marks and other scripts in our own words may be a token for each byte, too', () => {
+  const tokens = (system: string) => mostTokens({ ...request, system, messages: [question] }, 'one');
+  expect(tokens('1'.repeat(900)) - tokens('')).toBe(900);
+  expect(tokens('字'.repeat(300)) - tokens('')).toBe(900);
+  expect(tokens('ok '.repeat(300)) - tokens('')).toBe(450);
 });

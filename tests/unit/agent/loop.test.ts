@@ -179,6 +179,29 @@ describe('the budget', () => {
     expect(JSON.stringify(messages)).toContain('y'.repeat(9_000));
   });
 
+  test('of context that has no room for the instructions asks nobody, and says which setting is too low', async () => {
+    const { result, requests } = await run([{ text: 'Never.' }], { system: 'Look well. '.repeat(300) });
+    expect(result).toMatchObject({ ending: 'model-error', text: NO_FINAL_RESPONSE });
+    expect(result.reason).toMatch(/context_limit of the workflow, 1000, is too low/);
+    expect(requests).toEqual([]);
+  });
+
+  test('of context holds for what a hook has made of a request', async () => {
+    const { result, requests } = await run([{ text: 'What I know.' }], {
+      hooks: [
+        {
+          beforeModel: (request) =>
+            request.toolsDisabled
+              ? undefined
+              : { request: { ...request, transient: 'words of a hook '.repeat(100) } },
+        },
+      ],
+    });
+    expect(result).toMatchObject({ text: 'What I know.', ending: 'context' });
+    expect(requests).toHaveLength(1);
+    expect(JSON.stringify(requests[0]).length).toBeLessThan(1_000);
+  });
+
   test('of time gives up a tool that does not end, keeps what others brought, and makes the next turn the last', async () => {
     const { toolbox } = scriptedTools(({ arguments: { at } }) =>
       at === 'now' ? Promise.resolve({ found: true }) : new Promise(() => undefined),

@@ -1,5 +1,5 @@
 // A model and tools that follow a script and keep what they were asked.
-import type { ToolCall } from '../../../src/agent/messages.ts';
+import type { Message, ToolCall } from '../../../src/agent/messages.ts';
 import {
   type Model,
   type ModelRequest,
@@ -13,7 +13,8 @@ export interface ScriptedTurn {
   text?: string;
   calls?: { name: string; arguments?: Record<string, unknown> }[];
   stop?: ModelTurn['stop'];
-  usage?: Partial<Usage>;
+  /** `counted`: as a vendor would, with tokens of four bytes. */
+  usage?: Partial<Usage> | 'counted';
   throws?: unknown;
 }
 
@@ -40,12 +41,17 @@ export function scriptedModel(turns: ScriptedTurn[] | ((index: number) => Script
       }));
       return {
         message: { role: 'assistant', content: turn.text ?? '', toolCalls },
-        usage: { ...NO_USAGE, ...turn.usage },
+        usage: { ...NO_USAGE, ...(turn.usage === 'counted' ? count(rest, messages) : turn.usage) },
         stop: turn.stop ?? (toolCalls.length > 0 ? 'tool-calls' : 'end'),
       };
     },
   };
   return { model, requests };
+}
+
+function count({ system, tools }: Partial<ModelRequest>, messages: readonly Message[]): Partial<Usage> {
+  const said = messages.map((one) => [one.content, one.role === 'assistant' ? one.toolCalls : one.role]);
+  return { inputTokens: Math.ceil(Buffer.byteLength(JSON.stringify([system, tools, said])) / 4) };
 }
 
 export function scriptedTools(

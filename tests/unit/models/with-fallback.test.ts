@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Model, ModelError, type ModelEvent, NO_USAGE } from '../../../src/agent/model.ts';
 import { withFallback } from '../../../src/models/with-fallback.ts';
-import { assistant, requestOf, user } from './requests.ts';
+import { assistant, requestOf, result, user } from './requests.ts';
 
 const AWAY = new ModelError('retry', 'one is away');
 const NO_KEY = new ModelError('switch', 'one has no key');
@@ -34,6 +34,20 @@ describe('withFallback', () => {
     await expect(withFallback([failing('one', error), answering('two')]).generate(request())).rejects.toBe(
       error,
     );
+  });
+
+  test('asks nobody who may count more tokens than the limit allows', async () => {
+    const counted = { ...assistant('Looking.', 'a'), size: { tokens: 90, model: 'one' } };
+    const messages = [user('字'.repeat(300)), counted, result('a')];
+    const two = answering('two');
+    const chain = withFallback([failing('one', AWAY), two]);
+    await expect(chain.generate(requestOf(messages, { contextLimit: 1_000 }))).rejects.toMatchObject({
+      kind: 'too-long',
+      unbilled: true,
+      message: 'The conversation may be more than 1000 tokens for two',
+    });
+    const turn = await chain.generate(requestOf(messages, { contextLimit: 2_000 }));
+    expect(turn.message.content).toBe('from two');
   });
 
   test('fails with all reasons, and for a while only if one of them may come back', async () => {
