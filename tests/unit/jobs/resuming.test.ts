@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/agent/events.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
 import type { Toolbox } from '../../../src/agent/toolbox.ts';
@@ -333,6 +334,24 @@ describe('files that are gone', () => {
   });
 });
 
+test('watchers that all fail change neither what is asked nor what is saved and said', async () => {
+  const turns = [{ text: 'Looking.', calls: [{ name: 'look' }] }, { text: 'It is the lock file.' }];
+  const seen: string[] = [];
+  const watched = await run({}, turns, { onEvent: ({ type }) => void seen.push(type) });
+  const savedWatched = await saved();
+  await rm(join(dir, ID), { recursive: true });
+  const fail = () => Promise.reject(new Error('nobody watches'));
+  const store: SessionStore = { ...openFolderStore({ dir }), appendTranscript: fail, flush: fail };
+  const onEvent = (): void => {
+    throw new Error('nobody watches');
+  };
+  const unwatched = await run({}, turns, { store, onEvent });
+
+  expect(seen).toEqual(expect.arrayContaining(['turn-started', 'tool-finished', 'checkpoint', 'ended']));
+  expect(unwatched).toEqual(watched);
+  expect(await saved()).toEqual(savedWatched);
+});
+
 async function run(
   about: Partial<Investigation>,
   turns: ScriptedTurn[] = [{ text: 'Done.' }],
@@ -343,6 +362,7 @@ async function run(
     signal = new AbortController().signal,
     store = openFolderStore({ dir }),
     spool = null,
+    onEvent = () => undefined,
   }: Surroundings = {},
 ) {
   const { model, requests } = scriptedModel(turns);
@@ -395,7 +415,7 @@ async function run(
       runId: 'run-1',
       ...about,
     },
-    { signal, onEvent: () => undefined },
+    { signal, onEvent },
   );
   return { ...findings, requests };
 }
@@ -407,6 +427,7 @@ interface Surroundings {
   signal?: AbortSignal;
   store?: SessionStore;
   spool?: Spool | null;
+  onEvent?: (event: AgentEvent) => void;
 }
 
 /** A run in whose sandbox these files come to be, and sandboxes that can be looked into. */
