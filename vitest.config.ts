@@ -1,14 +1,40 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** These start nothing and change nothing around them, so that they can share a process and what it has loaded. */
+const QUICK = [
+  'agent',
+  'config',
+  'demo',
+  'demo-story',
+  'evidence',
+  'gitlab',
+  'http',
+  'models',
+  'publish',
+  'redact',
+]
+  .concat(['sources', 'tools', 'verify', 'webhook'])
+  .map((folder) => `tests/unit/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
-    include: ['tests/**/*.test.ts'],
-    globalSetup: ['tests/services/global-setup.ts'],
     // Most of them wait for servers and processes; the default leaves a core idle.
     maxWorkers: 2,
     // Real engines, servers and processes on a busy machine: what fails twice has failed.
     retry: 1,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'quick', include: QUICK, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'services',
+          include: ['tests/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...QUICK],
+          globalSetup: ['tests/services/global-setup.ts'],
+        },
+      },
+    ],
   },
 });

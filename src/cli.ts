@@ -2,6 +2,7 @@
 // Each command loads what it needs: a look at a log should not wait for a service to be loaded.
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addJobsCommand } from './commands/jobs.ts';
@@ -14,6 +15,9 @@ import type { Role } from './service/assembly.ts';
 const EXIT = { failed: 1, usage: 2, config: 78 };
 /** When nobody reads the output any more; `head` does not, once it has enough. */
 let exitWhenUnread = 0;
+
+// What a command loads is compiled once, not at every start; where this can not be written, nothing is kept.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
 
