@@ -15,7 +15,8 @@ import { fromBrokenConnection } from './failure.ts';
 import { createLimiter } from './limiter.ts';
 import type { PageBudget } from './page-budget.ts';
 import { MAX_STREAM_MS } from './read-deadline.ts';
-import { createSend, type HttpLog } from './send.ts';
+import type { HttpLog } from './repeat.ts';
+import { createSend } from './send.ts';
 
 export interface HttpReaderOptions {
   /** Who is asked, for messages: `KubeArchive of prod`. */

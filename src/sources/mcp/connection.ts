@@ -2,7 +2,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { untilAborted } from '../../deadline.ts';
-import { isLostConnection, toMcpError } from './failure.ts';
+import { type Clock, systemClock } from '../../http/clock.ts';
+import type { Failure } from '../../http/failure.ts';
+import { createLimiter, type Limiter } from '../../http/limiter.ts';
+import { createRepeat, type HttpLog, type Try } from '../../http/repeat.ts';
+import { isLostConnection, nameOf, toFailure } from './failure.ts';
 import type { McpServer } from './server.ts';
 import { openTransport, type TransportOptions } from './transport.ts';
 
@@ -13,10 +17,20 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-const MAX_PAGES = 20;
+export interface McpOptions extends TransportOptions {
+  clock?: Clock;
+  log?: HttpLog;
+}
 
-/** Connects when it is needed, and once more when the connection was lost: what it does only reads. */
-export function createMcpConnection(server: McpServer, options?: TransportOptions): McpConnection {
+const MAX_PAGES = 20;
+const CALLS_PER_MINUTE = 500;
+
+/** Connects when it is needed, and calls again where that may help: what it does only reads. */
+export function createMcpConnection(server: McpServer, options: McpOptions = {}): McpConnection {
+  const { clock = systemClock, log } = options;
+  const who = nameOf(server);
+  const limiter = createLimiter(CALLS_PER_MINUTE, clock, who);
+  const repeat = createRepeat({ limiter, clock, who, log });
   let current: Promise<Live> | undefined;
 
   function connect(): Promise<Live> {
@@ -25,23 +39,33 @@ export function createMcpConnection(server: McpServer, options?: TransportOption
     const forget = (): void => {
       if (current === opening) current = undefined;
     };
-    const opening = open(server, forget, options);
+    const opening = open(server, { onLost: forget, limiter, options });
     opening.catch(forget);
     current = opening;
     return opening;
   }
 
-  async function ask<T>(what: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+  function ask<T>(what: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+    const asked = { what: `${who}, ${what},`, signal, mayRepeat: (one: Failure) => one.repeat !== 'never' };
+    return repeat(asked, () => tryOnce(what, signal, work));
+  }
+
+  /** On a new connection, if the one there was turns out to be lost. */
+  async function tryOnce<T>(
+    what: string,
+    signal: AbortSignal,
+    work: (client: Client) => Promise<T>,
+  ): Promise<Try<T>> {
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       const used = connect();
       try {
         // Others may wait for the same connection, so it is left, not ended.
         const { client } = await untilAborted(used, signal);
-        return await work(client);
+        return { kind: 'answered', value: await work(client) };
       } catch (error) {
         signal.throwIfAborted();
-        if (!isLostConnection(error) || attempt === 2) throw toMcpError(server, what, error);
+        if (!isLostConnection(error) || attempt === 2) return toFailure(server, what, error);
         await drop(used);
       }
     }
@@ -82,8 +106,11 @@ interface Live {
   close(): Promise<void>;
 }
 
-async function open(server: McpServer, onLost: () => void, options?: TransportOptions): Promise<Live> {
-  const { transport, release } = openTransport(server, options);
+async function open(
+  server: McpServer,
+  { onLost, limiter, options }: { onLost: () => void; limiter: Limiter; options: TransportOptions },
+): Promise<Live> {
+  const { transport, release } = openTransport(server, limiter, options);
   const client = new Client({ name: 'hummingbird', version: '1' });
   client.onclose = onLost;
   const close = async () => {

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
 import type { Source, SourceTool } from '../source.ts';
 import { fromResult, mapTexts, toText } from './answer.ts';
-import { createMcpConnection, type McpConnection } from './connection.ts';
+import { createMcpConnection, type McpConnection, type McpOptions } from './connection.ts';
 import { toErrorWords, withoutSecrets } from './secrets.ts';
 import type { McpServer } from './server.ts';
-import type { TransportOptions } from './transport.ts';
 
 export interface McpSource {
   source: Source;
@@ -18,7 +17,7 @@ export interface McpSource {
 export async function openMcpSource(
   server: McpServer,
   signal: AbortSignal,
-  options?: TransportOptions,
+  options?: McpOptions,
 ): Promise<McpSource> {
   const connection = createMcpConnection(server, options);
   try {

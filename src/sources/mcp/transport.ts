@@ -7,6 +7,12 @@ import { type Agent, type Response, type RequestInit as UndiciInit, fetch as und
 import { PermanentError } from '../../errors.ts';
 import { createGuardedLookup, refuseForbiddenAddress } from '../../http/address.ts';
 import { createAgent } from '../../http/agent.ts';
+import { readErrorText } from '../../http/answer.ts';
+import { toWords } from '../../http/error-words.ts';
+import { isPassing } from '../../http/failure.ts';
+import type { Limiter } from '../../http/limiter.ts';
+import { askedWaitMs, usedUpMs } from '../../http/waiting.ts';
+import { RefusedError } from './failure.ts';
 import type { McpServer } from './server.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -26,12 +32,13 @@ export interface TransportOptions {
 
 export function openTransport(
   { reach, timeoutMs }: McpServer,
+  limiter: Limiter,
   { maxAnswerBytes = MAX_ANSWER_BYTES, lookup }: TransportOptions = {},
 ): OpenTransport {
   if (reach.kind === 'http') {
     refuseForbiddenAddress(new URL(reach.url).hostname, 'internal');
     const connect = { lookup: createGuardedLookup(() => 'internal', lookup) };
-    return openHttp(reach, createAgent({ timeoutMs, maxAnswerBytes, connect }));
+    return openHttp(reach, limiter, createAgent({ timeoutMs, maxAnswerBytes, connect }));
   }
   const { command, args, env } = reach;
   const transport = new StdioClientTransport({
@@ -45,19 +52,31 @@ export function openTransport(
   return { transport, release: async () => undefined };
 }
 
-function openHttp({ url, token }: { url: string; token?: string | undefined }, agent: Agent): OpenTransport {
+function openHttp(
+  { url, token }: { url: string; token?: string | undefined },
+  limiter: Limiter,
+  agent: Agent,
+): OpenTransport {
   // Two declarations of the same thing: the SDK's are the global ones, undici has its own.
   const fetch: FetchLike = async (input, init) => {
     const headers = new Headers(init?.headers);
     headers.set('accept-encoding', 'identity');
     const asked = { ...init, headers, dispatcher: agent } as unknown as UndiciInit;
     const response = await undiciFetch(input, asked);
+    limiter.pause(usedUpMs(Object.fromEntries(response.headers)));
     await refusePacked(response);
+    if (isPassing(response.status)) throw await toRefused(response);
     return response as unknown as globalThis.Response;
   };
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch, requestInit: { headers } });
   return { transport: transport as Transport, release: () => agent.destroy() };
+}
+
+/** What the SDK would tell without the wait that was asked for. */
+async function toRefused({ status, headers, body }: Response): Promise<RefusedError> {
+  const words = toWords(await readErrorText({ body }));
+  return new RefusedError(status, words, askedWaitMs(Object.fromEntries(headers)));
 }
 
 /** The agent counts bytes as they arrive, and a few packed ones can become very many. */

@@ -13,20 +13,30 @@ type OnCall = (
 interface BareOptions {
   onInitialize?: (count: number) => Promise<unknown>;
   tools?: readonly object[];
-  /** As long as it is, everything is answered 503. */
-  isAway?: () => boolean;
+  /** What is answered instead to a request of this JSON-RPC method (GET has none). */
+  refuse?: (method: string | undefined) => Refusal | undefined;
+}
+
+export interface Refusal {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
 }
 
 /** An MCP server as the SDK would not let one be: what a call gets is written by hand. */
 export async function startBareServer(onCall: OnCall, options: BareOptions = {}) {
-  const { onInitialize = async () => {}, tools = TOOLS, isAway = () => false } = options;
+  const { onInitialize = async () => {}, tools = TOOLS, refuse = () => undefined } = options;
   const encodings: unknown[] = [];
+  const methods: string[] = [];
   let connects = 0;
   const server = createServer(async (request, response) => {
     encodings.push(request.headers['accept-encoding']);
-    if (isAway()) return response.writeHead(503).end();
-    if (request.method !== 'POST') return response.writeHead(405).end();
-    const { id, method, params } = (await json(request)) as Asked;
+    const asked = request.method === 'POST' ? ((await json(request)) as Asked) : undefined;
+    methods.push(asked?.method ?? request.method ?? '');
+    const refusal = refuse(asked?.method);
+    if (refusal) return response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+    if (!asked) return response.writeHead(405).end();
+    const { id, method, params } = asked;
     const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
     response.setHeader('content-type', 'application/json');
     if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
@@ -44,7 +54,7 @@ export async function startBareServer(onCall: OnCall, options: BareOptions = {})
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, encodings };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, encodings, methods };
 }
 
 interface Asked {
