@@ -12,9 +12,15 @@ import { openTransport, type TransportOptions } from './transport.ts';
 
 /** Throws RetryableError, PermanentError or the signal's reason. */
 export interface McpConnection {
-  listTools(signal: AbortSignal): Promise<Tool[]>;
+  listTools(signal: AbortSignal): Promise<OfferedTools>;
   call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
   close(): Promise<void>;
+}
+
+export interface OfferedTools {
+  tools: Tool[];
+  /** There are more than were read. */
+  isCut: boolean;
 }
 
 export interface McpOptions extends TransportOptions {
@@ -88,9 +94,9 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
           const answer = await client.listTools(cursor === undefined ? {} : { cursor }, limits(signal));
           tools.push(...answer.tools);
           cursor = answer.nextCursor;
-          if (cursor === undefined) break;
+          if (cursor === undefined) return { tools, isCut: false };
         }
-        return tools;
+        return { tools, isCut: true };
       }),
     call: (name, args, signal) =>
       ask(name, signal, async (client) => {

@@ -13,6 +13,10 @@ type OnCall = (
 interface BareOptions {
   onInitialize?: (count: number) => Promise<unknown>;
   tools?: readonly object[];
+  /** Instead of them, page by page. */
+  listTools?: () => object;
+  /** Hears the arguments of each call. */
+  onCall?: (args: unknown) => unknown;
   /** What is answered instead to a request of this JSON-RPC method (GET has none). */
   refuse?: (method: string | undefined) => Refusal | undefined;
 }
@@ -26,6 +30,7 @@ export interface Refusal {
 /** An MCP server as the SDK would not let one be: what a call gets is written by hand. */
 export async function startBareServer(onCall: OnCall, options: BareOptions = {}) {
   const { onInitialize = async () => {}, tools = TOOLS, refuse = () => undefined } = options;
+  const { listTools = () => ({ tools }) } = options;
   const encodings: unknown[] = [];
   const methods: string[] = [];
   let connects = 0;
@@ -39,8 +44,9 @@ export async function startBareServer(onCall: OnCall, options: BareOptions = {})
     const { id, method, params } = asked;
     const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
     response.setHeader('content-type', 'application/json');
+    if (method === 'tools/call') options.onCall?.(params.arguments);
     if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
-    if (method === 'tools/list') return response.end(answer({ tools }));
+    if (method === 'tools/list') return response.end(answer(listTools()));
     if (method !== 'initialize') return response.writeHead(202).end();
     connects += 1;
     await onInitialize(connects);
@@ -60,7 +66,7 @@ export async function startBareServer(onCall: OnCall, options: BareOptions = {})
 interface Asked {
   id: number;
   method: string;
-  params: { protocolVersion: string };
+  params: { protocolVersion: string; arguments?: unknown };
 }
 
 const TOOLS = ['search_pages', 'get_page'].map((name) => ({ name, inputSchema: { type: 'object' } }));
