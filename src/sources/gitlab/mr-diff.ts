@@ -7,7 +7,7 @@ import { defineTool, type Scope } from './scope.ts';
 
 /** Of one file, when all are asked for: a lock file must not bury the change. */
 const MAX_FILE_CHARACTERS = 20_000;
-const MAX_NAMED_PATHS = 100;
+const MAX_NAMED_PATHS = 20;
 
 export function createGetMrDiff(scope: Scope) {
   const { client, projectId, mrIid } = scope;

@@ -185,6 +185,17 @@ describe('results', () => {
     ]);
   });
 
+  test.each(['constructor', '__proto__', 'toString'])('may have any word as a result: %s', async (word) => {
+    const xunit = `<testsuites overall-result="${word}"><testsuite name="p" result="${word}">
+      <testcase name="t" result="${word}"/></testsuite></testsuites>`;
+    const { ask } = await createFarm({ request: { result: { xunit } } });
+
+    expect(await ask('testing_farm_list_results', ARGS)).toMatchObject({
+      failed_tests: 1,
+      plans: [{ result: word.toLowerCase(), tests: [{ test: 't', result: word.toLowerCase() }] }],
+    });
+  });
+
   test('inside of the request are taken from there', async () => {
     const { ask, artifacts } = await createFarm({
       request: { result: { overall: 'passed', xunit: '<testsuites overall-result="passed"></testsuites>' } },
