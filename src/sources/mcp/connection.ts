@@ -65,13 +65,15 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       const used = connect();
+      let live: Live | undefined;
       try {
         // Others may wait for the same connection, so it is left, not ended.
-        const { client } = await untilAborted(used, signal);
-        return { kind: 'answered', value: await work(client) };
+        live = await untilAborted(used, signal);
+        return { kind: 'answered', value: await work(live.client) };
       } catch (error) {
         signal.throwIfAborted();
-        if (!isLostConnection(error) || attempt === 2) return toFailure(server, what, error);
+        const isLost = isLostConnection(error);
+        if (!isLost || attempt === 2) return toFailure(server, what, (isLost && live?.whyLost()) || error);
         await drop(used);
       }
     }
@@ -109,6 +111,8 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
 
 interface Live {
   client: Client;
+  /** What the SDK closed it for by itself, if it did. */
+  whyLost(): Error | undefined;
   close(): Promise<void>;
 }
 
@@ -119,13 +123,17 @@ async function open(
   const { transport, release } = openTransport(server, limiter, options);
   const client = new Client({ name: 'hummingbird', version: '1' });
   client.onclose = onLost;
+  let tooLarge: Error | undefined;
+  client.onerror = (error) => {
+    if (/exceeded maximum size/.test(error.message)) tooLarge = error;
+  };
   const close = async () => {
     await client.close().catch(() => undefined);
     await release();
   };
   try {
     await client.connect(transport, { timeout: server.timeoutMs });
-    return { client, close };
+    return { client, whyLost: () => tooLarge, close };
   } catch (error) {
     await close();
     throw error;

@@ -16,6 +16,8 @@ import { RefusedError } from './failure.ts';
 import type { McpServer } from './server.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** What a process writes, the SDK copies again with every piece that comes. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export interface OpenTransport {
   transport: Transport;
@@ -47,7 +49,7 @@ export function openTransport(
     // Never ours as a whole: it holds the tokens of everything else.
     env: { ...getDefaultEnvironment(), ...env },
     stderr: 'ignore',
-    maxBufferSize: maxAnswerBytes,
+    maxBufferSize: Math.min(maxAnswerBytes, MAX_LINE_BYTES),
   });
   return { transport, release: async () => undefined };
 }

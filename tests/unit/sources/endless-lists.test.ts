@@ -73,6 +73,7 @@ test.each([
   expect(JSON.stringify(answer)).toMatch(
     /there are more|There are older|older ones|search for something rarer/,
   );
+  expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   const pages = Map.groupBy(requests, ({ path }) => path);
   for (const [path, asked] of pages) expect(asked.length, path).toBeLessThanOrEqual(MAX_PAGES);
 });
@@ -127,6 +128,7 @@ test.each([
   expect(JSON.stringify(answer)).toMatch(
     /has more than was read; these are only the first|Only the first events/,
   );
+  expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   const lists = Map.groupBy(requests, ({ path, query }) => `${path} ${query.get('labelSelector')}`);
   for (const [list, asked] of lists) expect(asked.length, list).toBeLessThanOrEqual(2 * MAX_PAGES);
 });

@@ -257,6 +257,21 @@ describe('logs', () => {
     expect(sandbox.files.get('/tmp/data/test.log')?.toString()).toBe('boom ✗\n');
   });
 
+  test('of 100 MB go into a file to their last byte', async () => {
+    const line = `${'ü'.repeat(49)}\n`;
+    const log = `${line.repeat(1_000_000)}the end`;
+    const { call, sandbox } = await createFarm({ files: { 'pipeline.log': log } });
+
+    const { result } = await call('fetch_to_sandbox', {
+      tool: 'testing_farm_get_log',
+      args: ARGS,
+      path: 'a.log',
+    });
+
+    expect(result).toMatchObject({ saved_to: '/tmp/data/a.log', bytes: Buffer.byteLength(log) });
+    expect(sandbox.files.get('/tmp/data/a.log')?.subarray(-7).toString()).toBe('the end');
+  });
+
   test('are unpacked when they are stored packed', async () => {
     const { ask } = await createFarm({
       files: { 'pipeline.log': gzipSync('packed\n') },

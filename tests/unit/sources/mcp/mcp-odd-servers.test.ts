@@ -122,6 +122,28 @@ test('a process that also prints something else is understood', async () => {
   expect((await call(toolbox, 'wiki_get_page', { id: 3 })).result.result).toContain('Page 3');
 });
 
+test('a process that writes a line without end is ended, and the gap says why', async () => {
+  const script = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const tools = [{ name: 'get_page', inputSchema: { type: 'object' } }];
+      const { protocolVersion } = params ?? {};
+      const serverInfo = { name: 'x', version: '1' };
+      const answers = { initialize: { protocolVersion, capabilities: { tools: {} }, serverInfo }, 'tools/list': { tools } };
+      if (answers[method]) return console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
+      if (method === 'tools/call') process.stdout.write('x'.repeat(3_000_000));
+    });`;
+  const reach = { kind: 'stdio' as const, command: process.execPath, args: ['-e', script], env: {} };
+  const { toolbox } = await attach(reach, { tools: ['get_page'] }, { maxAnswerBytes: 1_000_000 });
+
+  const { result } = await call(toolbox, 'wiki_get_page', {});
+
+  expect(result.error).toMatch(
+    /^wiki_get_page: MCP server wiki, get_page: .*exceeded maximum size of 1000000 bytes/,
+  );
+  expect(toolbox.gaps()).toEqual(['wiki_get_page']);
+});
+
 test.each([
   ['a web page', 'text/html', '<html>Sign in</html>'],
   ['no JSON', 'application/json', 'Sign in'],
