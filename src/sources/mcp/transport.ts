@@ -40,7 +40,11 @@ export function openTransport(
   if (reach.kind === 'http') {
     refuseForbiddenAddress(new URL(reach.url).hostname, 'internal');
     const connect = { lookup: createGuardedLookup(() => 'internal', lookup) };
-    return openHttp(reach, limiter, createAgent({ timeoutMs, maxAnswerBytes, connect }));
+    return openHttp(reach, {
+      timeoutMs,
+      limiter,
+      agent: createAgent({ timeoutMs, maxAnswerBytes, connect }),
+    });
   }
   const { command, args, env } = reach;
   const transport = new StdioClientTransport({
@@ -56,14 +60,16 @@ export function openTransport(
 
 function openHttp(
   { url, token }: { url: string; token?: string | undefined },
-  limiter: Limiter,
-  agent: Agent,
+  { timeoutMs, limiter, agent }: { timeoutMs: number; limiter: Limiter; agent: Agent },
 ): OpenTransport {
   // Two declarations of the same thing: the SDK's are the global ones, undici has its own.
   const fetch: FetchLike = async (input, init) => {
     const headers = new Headers(init?.headers);
     headers.set('accept-encoding', 'identity');
-    const asked = { ...init, headers, dispatcher: agent } as unknown as UndiciInit;
+    // A server may hold an answer open for ever; who called has gone by then. Its own news come by GET.
+    const late = init?.method === 'POST' ? [AbortSignal.timeout(timeoutMs)] : [];
+    const signal = AbortSignal.any([...(init?.signal ? [init.signal] : []), ...late]);
+    const asked = { ...init, headers, signal, dispatcher: agent } as unknown as UndiciInit;
     const response = await undiciFetch(input, asked);
     limiter.pause(usedUpMs(Object.fromEntries(response.headers)));
     await refusePacked(response);

@@ -160,6 +160,24 @@ test.each([
   expect(toolbox.gaps()).toEqual(['wiki_get_page {"id":1}']);
 });
 
+test('an answer that nobody waits for any more is not read on', async () => {
+  const closed = Promise.withResolvers<void>();
+  const { url } = await startBareServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const comments = setInterval(() => response.write(': still working\n\n'), 50);
+    response.once('close', () => {
+      clearInterval(comments);
+      closed.resolve();
+    });
+  });
+  const { toolbox } = await attach({ kind: 'http', url }, { timeoutMs: 300 });
+
+  const { result } = await call(toolbox, 'wiki_get_page', { id: 1 });
+
+  expect(result.error).toMatch(/^wiki_get_page: MCP server wiki, get_page: .*timed out/i);
+  await closed.promise;
+});
+
 test('what is nested without end is a gap, and the next call works', async () => {
   const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
   let calls = 0;
