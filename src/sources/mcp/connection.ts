@@ -1,5 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { untilAborted } from '../../deadline.ts';
 import { type Clock, systemClock } from '../../http/clock.ts';
@@ -7,6 +7,7 @@ import type { Failure } from '../../http/failure.ts';
 import { createLimiter, type Limiter } from '../../http/limiter.ts';
 import { createRepeat, type HttpLog, type Try } from '../../http/repeat.ts';
 import { isLostConnection, nameOf, toFailure } from './failure.ts';
+import { findTool, type OfferedTools, readOffered } from './offered.ts';
 import type { McpServer } from './server.ts';
 import { openTransport, type TransportOptions } from './transport.ts';
 
@@ -17,18 +18,11 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-export interface OfferedTools {
-  tools: Tool[];
-  /** There are more than were read. */
-  isCut: boolean;
-}
-
 export interface McpOptions extends TransportOptions {
   clock?: Clock;
   log?: HttpLog;
 }
 
-const MAX_PAGES = 20;
 const CALLS_PER_MINUTE = 500;
 
 /** Connects when it is needed, and calls again where that may help: what it does only reads. */
@@ -37,6 +31,7 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
   const who = nameOf(server);
   const limiter = createLimiter(CALLS_PER_MINUTE, clock, who);
   const repeat = createRepeat({ limiter, clock, who, log });
+  const ending = new AbortController();
   let current: Promise<Live> | undefined;
 
   function connect(): Promise<Live> {
@@ -45,13 +40,13 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
     const forget = (): void => {
       if (current === opening) current = undefined;
     };
-    const opening = open(server, { onLost: forget, limiter, options });
+    const opening = open(server, { onLost: forget, limiter, ending: ending.signal, options });
     opening.catch(forget);
     current = opening;
     return opening;
   }
 
-  function ask<T>(what: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+  function ask<T>(what: string, signal: AbortSignal, work: (live: Live) => Promise<T>): Promise<T> {
     const asked = { what: `${who}, ${what},`, signal, mayRepeat: (one: Failure) => one.repeat !== 'never' };
     return repeat(asked, () => tryOnce(what, signal, work));
   }
@@ -60,7 +55,7 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
   async function tryOnce<T>(
     what: string,
     signal: AbortSignal,
-    work: (client: Client) => Promise<T>,
+    work: (live: Live) => Promise<T>,
   ): Promise<Try<T>> {
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
@@ -69,7 +64,7 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
       try {
         // Others may wait for the same connection, so it is left, not ended.
         live = await untilAborted(used, signal);
-        return { kind: 'answered', value: await work(live.client) };
+        return { kind: 'answered', value: await work(live) };
       } catch (error) {
         signal.throwIfAborted();
         const isLost = isLostConnection(error);
@@ -86,40 +81,40 @@ export function createMcpConnection(server: McpServer, options: McpOptions = {})
     await live?.close();
   }
 
-  const limits = (signal: AbortSignal) => ({ signal, timeout: server.timeoutMs });
   return {
-    listTools: (signal) =>
-      ask('its list of tools', signal, async (client) => {
-        const tools: Tool[] = [];
-        let cursor: string | undefined;
-        for (let page = 0; page < MAX_PAGES; page += 1) {
-          const answer = await client.listTools(cursor === undefined ? {} : { cursor }, limits(signal));
-          tools.push(...answer.tools);
-          cursor = answer.nextCursor;
-          if (cursor === undefined) return { tools, isCut: false };
-        }
-        return { tools, isCut: true };
-      }),
+    listTools: (signal) => ask('its list of tools', signal, async ({ offered }) => offered),
     call: (name, args, signal) =>
-      ask(name, signal, async (client) => {
-        const answer = await client.callTool({ name, arguments: args }, CallToolResultSchema, limits(signal));
+      ask(name, signal, async ({ client, offered }) => {
+        // Once more: since it was chosen the server may have been replaced by another version.
+        findTool(server, offered, name);
+        const limits = { signal, timeout: server.timeoutMs };
+        const answer = await client.callTool({ name, arguments: args }, CallToolResultSchema, limits);
         return CallToolResultSchema.parse(answer);
       }),
-    close: () => drop(current),
+    close() {
+      // Whatever is being opened is not waited for.
+      ending.abort();
+      return drop(current);
+    },
   };
 }
 
 interface Live {
   client: Client;
+  offered: OfferedTools;
   /** What the SDK closed it for by itself, if it did. */
   whyLost(): Error | undefined;
   close(): Promise<void>;
 }
 
-async function open(
-  server: McpServer,
-  { onLost, limiter, options }: { onLost: () => void; limiter: Limiter; options: TransportOptions },
-): Promise<Live> {
+interface OpenOptions {
+  onLost(): void;
+  limiter: Limiter;
+  ending: AbortSignal;
+  options: TransportOptions;
+}
+
+async function open(server: McpServer, { onLost, limiter, ending, options }: OpenOptions): Promise<Live> {
   const { transport, release } = openTransport(server, limiter, options);
   const client = new Client({ name: 'hummingbird', version: '1' });
   client.onclose = onLost;
@@ -132,8 +127,11 @@ async function open(
     await release();
   };
   try {
-    await client.connect(transport, { timeout: server.timeoutMs });
-    return { client, whyLost: () => tooLarge, close };
+    const timeout = server.timeoutMs;
+    await client.connect(transport, { timeout, signal: ending });
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(timeout)]);
+    const offered = await readOffered(client, { signal, timeout });
+    return { client, offered, whyLost: () => tooLarge, close };
   } catch (error) {
     await close();
     throw error;

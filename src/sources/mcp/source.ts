@@ -5,7 +5,8 @@ import { PermanentError } from '../../errors.ts';
 import { cutText } from '../cut-text.ts';
 import type { Source, SourceTool } from '../source.ts';
 import { fromResult, mapTexts, toText } from './answer.ts';
-import { createMcpConnection, type McpConnection, type McpOptions, type OfferedTools } from './connection.ts';
+import { createMcpConnection, type McpConnection, type McpOptions } from './connection.ts';
+import { findTool } from './offered.ts';
 import { toErrorWords, withoutSecrets } from './secrets.ts';
 import type { McpServer } from './server.ts';
 
@@ -49,24 +50,6 @@ export function createMissingSource(server: McpServer, error: unknown): Source {
   };
 }
 
-function findTool({ name: server }: McpServer, { tools, isCut }: OfferedTools, name: string): Tool {
-  const tool = tools.find((one) => one.name === name);
-  if (!tool) {
-    const names = tools.slice(0, MAX_NAMED).map((one) => one.name);
-    const more = tools.length > MAX_NAMED || isCut ? ` and more (${tools.length} were read)` : '';
-    throw new PermanentError(
-      `MCP server ${server} has no tool ${name}; correct sources.mcp. It has: ${names.join(', ') || 'none'}${more}`,
-    );
-  }
-  if (tool.annotations?.readOnlyHint === false || tool.annotations?.destructiveHint === true) {
-    throw new PermanentError(
-      `The tool ${name} of MCP server ${server} says that it does not only read; remove it from sources.mcp`,
-    );
-  }
-  return tool;
-}
-
-const MAX_NAMED = 50;
 const MAX_DESCRIPTION = 1_000;
 const MAX_NAME = 64;
 

@@ -127,11 +127,14 @@ test('an MCP server that is away at start is a named gap, and is there for a lat
   expect(attach().gaps()).toEqual([]);
 });
 
-test('an MCP server that asks us to wait does not hold up the start', async () => {
-  const { url, methods } = await startBareServer((_, response) => response.end(), {
-    refuse: () => ({ status: 503, headers: { 'retry-after': '50' } }),
-  });
-  const config = load(JSON.stringify({ sources: { mcp: [{ name: 'wiki', url, tools: ['get_page'] }] } }));
+test.each([
+  ['asks us to wait', { refuse: () => ({ status: 503, headers: { 'retry-after': '50' } }) }],
+  ['says hello and nothing more', { onInitialize: () => new Promise(() => undefined) }],
+  ['does not tell its tools', { listTools: () => new Promise<object>(() => undefined) }],
+])('an MCP server that %s does not hold up the start', async (_, options) => {
+  const { url, methods } = await startBareServer((__, response) => response.end(), options);
+  const servers = [{ name: 'wiki', url, tools: ['get_page'], timeoutMs: 60_000 }];
+  const config = load(JSON.stringify({ sources: { mcp: servers } }));
   const log = pino({ level: 'silent' });
 
   const mcp = await openMcpSources(config, readSecrets(config, {}, {}), log, 300);

@@ -14,7 +14,7 @@ interface BareOptions {
   onInitialize?: (count: number) => Promise<unknown>;
   tools?: readonly object[];
   /** Instead of them, page by page. */
-  listTools?: () => object;
+  listTools?: () => object | Promise<object>;
   /** Hears the arguments of each call. */
   onCall?: (args: unknown) => unknown;
   /** What is answered instead to a request of this JSON-RPC method (GET has none). */
@@ -46,7 +46,7 @@ export async function startBareServer(onCall: OnCall, options: BareOptions = {})
     response.setHeader('content-type', 'application/json');
     if (method === 'tools/call') options.onCall?.(params.arguments);
     if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
-    if (method === 'tools/list') return response.end(answer(listTools()));
+    if (method === 'tools/list') return response.end(answer(await listTools()));
     if (method !== 'initialize') return response.writeHead(202).end();
     connects += 1;
     await onInitialize(connects);

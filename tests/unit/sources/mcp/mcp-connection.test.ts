@@ -94,6 +94,35 @@ test.each([
   expect(await call(toolbox, 'wiki_get_page')).toMatchObject({ isError: false });
 });
 
+test('a server that was replaced by one whose tool writes is not asked any more', async () => {
+  let isReplaced = false;
+  let isForgotten = false;
+  const calls: unknown[] = [];
+  const { url } = await startBareServer((answer, response) => response.end(answer({ content: [] })), {
+    listTools: () => ({
+      tools: TOOLS.map((name) => ({
+        name,
+        inputSchema: { type: 'object' },
+        annotations: { readOnlyHint: !isReplaced },
+      })),
+    }),
+    onCall: (args) => calls.push(args),
+    refuse(method) {
+      if (method === 'initialize') isForgotten = false;
+      return isForgotten ? { status: 404 } : undefined;
+    },
+  });
+  const { toolbox } = await attach({ kind: 'http', url });
+  isReplaced = true;
+  isForgotten = true;
+
+  const { result } = await call(toolbox, 'wiki_get_page', {});
+
+  expect(result.error).toContain('get_page of MCP server wiki says that it does not only read');
+  expect(toolbox.gaps()).toEqual(['wiki_get_page']);
+  expect(calls).toEqual([]);
+});
+
 test('a call whose new connection fails takes no other call with it', async () => {
   const leaving = holdLeaving();
   const answered = Promise.withResolvers<void>();
