@@ -56,7 +56,11 @@ async function readReport(run: Found<TaskRun>, signal: AbortSignal) {
   const head = { taskrun: metadata.name, ...(check && { check }) };
   try {
     const hasReportStep = (status?.steps ?? []).some(({ container }) => container === REPORT);
-    const log = await readText(await openTaskRunLog(run, hasReportStep ? REPORT : undefined, signal));
+    const container = hasReportStep ? REPORT : undefined;
+    const gaps: string[] = [];
+    const log = await readText(
+      await openTaskRunLog(run, { container, onGap: (gap) => gaps.push(gap) }, signal),
+    );
     const report = findPolicyReport(log);
     if (report) return { value: { ...head, ...toTable(report) }, gap: undefined };
     const where =
@@ -64,7 +68,7 @@ async function readReport(run: Found<TaskRun>, signal: AbortSignal) {
         ? `The first ${MAX_CHARACTERS} characters of its log hold`
         : 'Its log holds';
     const note = `${where} no whole report in JSON; read it with konflux_get_taskrun_log.`;
-    return { value: { ...head, note }, gap: undefined };
+    return { value: { ...head, note }, gap: gaps.length > 0 ? gaps.join('; ') : undefined };
   } catch (error) {
     signal.throwIfAborted();
     const gap = `the report of ${metadata.name}: ${messageOf(error)}`;
