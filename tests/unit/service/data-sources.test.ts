@@ -123,7 +123,7 @@ test('an MCP server that is away at start is a named gap, and is there for a lat
   expect(attach(['gitlab_*']).gaps()).toEqual([]);
 
   isAway = false;
-  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 5_000);
+  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 15_000);
   expect(attach().gaps()).toEqual([]);
 });
 

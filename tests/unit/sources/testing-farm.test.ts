@@ -270,7 +270,7 @@ describe('logs', () => {
 
     expect(result).toMatchObject({ saved_to: '/tmp/data/a.log', bytes: Buffer.byteLength(log) });
     expect(sandbox.files.get('/tmp/data/a.log')?.subarray(-7).toString()).toBe('the end');
-  });
+  }, 60_000);
 
   test('are unpacked when they are stored packed', async () => {
     const { ask } = await createFarm({

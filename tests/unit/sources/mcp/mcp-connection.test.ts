@@ -151,10 +151,10 @@ test('a call whose new connection fails takes no other call with it', async () =
   const leaveRefused = await leaving.next();
   // Before it has noticed, the first asks on a third one.
   leaveLost();
-  await vi.waitUntil(() => calls === 2);
+  await vi.waitUntil(() => calls === 2, 10_000);
   leaveRefused();
   leaving.letGo();
-  await vi.waitUntil(() => calls === 3);
+  await vi.waitUntil(() => calls === 3, 10_000);
   answered.resolve();
 
   expect(await first).toMatchObject({ isError: false });
@@ -179,7 +179,7 @@ function holdLeaving() {
   const spy = vi.spyOn(Agent.prototype, 'destroy').mockImplementation(leaveSlowly as typeof destroy);
   onTestFinished(() => spy.mockRestore());
   return {
-    next: () => vi.waitUntil(() => held.shift()),
+    next: () => vi.waitUntil(() => held.shift(), 10_000),
     letGo() {
       isHeld = false;
       for (const go of held) go();
