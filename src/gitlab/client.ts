@@ -13,7 +13,8 @@ import { type Answer, createExchange, describe, type HttpRequest } from '../http
 import { fromBrokenConnection } from '../http/failure.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { MAX_ANSWER_MS, MAX_STREAM_MS } from '../http/read-deadline.ts';
-import { createSend, type HttpLog, type Send } from '../http/send.ts';
+import type { HttpLog } from '../http/repeat.ts';
+import { createSend, type Send } from '../http/send.ts';
 import { toBaseUrl } from './base-url.ts';
 import { createFileHosts } from './file-hosts.ts';
 import { readAnswer } from './read-answer.ts';

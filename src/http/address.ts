@@ -49,6 +49,9 @@ const NEVER = toBlockList([
   'fd20:ce::/32',
   '100.100.100.200/32',
   '192.0.0.0/24',
+  // Azure's, which has a public address, and Scaleway's.
+  '168.63.129.16/32',
+  'fd00:42::42/128',
   // Multicast and broadcast.
   '224.0.0.0/3',
   'ff00::/8',
@@ -56,6 +59,7 @@ const NEVER = toBlockList([
   // Tunnels, which hide an IPv4 address.
   '2002::/16',
   '2001::/32',
+  '64:ff9b:1::/48',
 ]);
 
 const PRIVATE = toBlockList([

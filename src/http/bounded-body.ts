@@ -9,7 +9,11 @@ interface Packed {
 }
 
 /** The whole body; one that is larger is an error. */
-export async function readBytes(answer: Packed, maxBytes: number, what: string): Promise<Buffer> {
+export async function readBytes(
+  answer: Packed,
+  maxBytes: number,
+  what: string,
+): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of unpack(answer, what)) {
@@ -46,7 +50,7 @@ function unpack(answer: Packed, what: string): Readable {
   answer.body.on('error', () => undefined);
   const encoding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding === 'identity' || encoding === '') return answer.body;
-  const create = UNPACKERS[encoding];
+  const create = UNPACKERS.get(encoding);
   if (!create) {
     answer.body.destroy();
     throw new PermanentError(`${what} was answered in the unknown encoding ${JSON.stringify(encoding)}`);
@@ -54,9 +58,9 @@ function unpack(answer: Packed, what: string): Readable {
   return pipeline(answer.body, create(), () => undefined);
 }
 
-const UNPACKERS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const UNPACKERS = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);

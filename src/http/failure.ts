@@ -70,10 +70,15 @@ export function fromBrokenConnection(method: Method, what: string, cause: unknow
   return { error: new RetryableError(message, { cause, who }), repeat: 'reads' };
 }
 
+/** Of a refusal that may be none the next time. */
+export function isPassing(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
 function toPermanentReason(status: number, who: string): string | undefined {
   if (status === 401) return 'the token is invalid, expired or revoked';
   if (status === 403) return 'the token lacks a scope or its user lacks a role';
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return undefined;
+  if (isPassing(status)) return undefined;
   return `${who} does not accept this request`;
 }
 

@@ -15,7 +15,8 @@ import { fromBrokenConnection } from './failure.ts';
 import { createLimiter } from './limiter.ts';
 import type { PageBudget } from './page-budget.ts';
 import { MAX_STREAM_MS } from './read-deadline.ts';
-import { createSend, type HttpLog } from './send.ts';
+import type { HttpLog } from './repeat.ts';
+import { createSend } from './send.ts';
 
 export interface HttpReaderOptions {
   /** Who is asked, for messages: `KubeArchive of prod`. */
@@ -47,11 +48,16 @@ export interface HttpReader {
   readonly who: string;
   /** With `pages`, it is one of them, and counted. */
   getJson(path: string, query: Query, signal: AbortSignal, pages?: PageBudget): Promise<unknown>;
-  /** A text that is small enough to be held in memory. */
+  /** A text that is small enough to be held in memory, and no web page. */
   getText(path: string, signal: AbortSignal): Promise<string>;
   /** Read it to its end, or destroy it. What is too long ends with a line that says so. */
-  open(path: string, query: Query, signal: AbortSignal): Promise<Readable>;
+  open(path: string, query: Query, signal: AbortSignal, options?: OpenOptions): Promise<Readable>;
   close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** A web page is what was asked for, and not a login that came instead. */
+  mayBePage?: boolean;
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -120,18 +126,20 @@ export function createHttpReader(options: HttpReaderOptions): HttpReader {
     },
     async getText(path, signal) {
       const request = toRequest(path, {}, signal);
-      return send(request, async (answer) =>
-        new TextDecoder().decode(await readBytes(answer, maxJsonBytes, describe(request))),
-      );
+      return send(request, async (answer) => {
+        await refuseWebPage(answer, who, describe(request));
+        return new TextDecoder().decode(await readBytes(answer, maxJsonBytes, describe(request)));
+      });
     },
-    async open(path, query, signal) {
+    async open(path, query, signal, { mayBePage = false } = {}) {
       const request = { ...toRequest(path, query, signal), maxMs: maxStreamMs };
       const what = describe(request);
-      return send(request, async (answer) =>
-        toBodyStream(cutBody(answer, maxStreamBytes, what), (error) =>
+      return send(request, async (answer) => {
+        if (!mayBePage) await refuseWebPage(answer, who, what);
+        return toBodyStream(cutBody(answer, maxStreamBytes, what), (error) =>
           signal.aborted ? signal.reason : fromBrokenConnection('GET', what, error, who).error,
-        ),
-      );
+        );
+      });
     },
     close: () => agent.destroy(),
   };

@@ -1,54 +1,30 @@
 // A request until it is answered: waits its turn, tries again where that is safe, and gives up in words.
 import { PermanentError } from '../errors.ts';
 import { readErrorText } from './answer.ts';
-import type { Clock } from './clock.ts';
 import { toWords } from './error-words.ts';
 import { type Answer, describe, type Exchange, type HttpRequest } from './exchange.ts';
 import { type Failure, fromBrokenConnection, fromRefusal } from './failure.ts';
-import type { Limiter } from './limiter.ts';
-import { askedWaitMs, backoffMs, MAX_SLEEP_MS, usedUpMs } from './waiting.ts';
-
-/** Constant message, fields beside it. */
-export interface HttpLog {
-  debug(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
+import { createRepeat, type RepeatParts, type Try } from './repeat.ts';
+import { askedWaitMs, usedUpMs } from './waiting.ts';
 
 /** `read` takes in a good answer; if it fails, the whole exchange is what failed. */
 export type Send = <T>(request: HttpRequest, read: (answer: Answer) => Promise<T>) => Promise<T>;
 
-export interface SendParts {
+export interface SendParts extends RepeatParts {
   exchange: Exchange;
-  limiter: Limiter;
-  clock: Clock;
   /** Takes our secrets out of what others write to us, should they be echoed. */
   redact: (text: string) => string;
-  /** The service that is asked, for messages. */
-  who: string;
-  log?: HttpLog | undefined;
 }
 
-const MAX_TRIES = 4;
-
-export function createSend({ exchange, limiter, clock, redact, who, log }: SendParts): Send {
-  return async (request, read) => {
-    const what = describe(request);
-    for (let attempt = 1; ; attempt += 1) {
-      await limiter.take(what, request.signal);
-      const result = await tryOnce(request, read);
-      if (result.kind === 'answered') return result.value;
-
-      const { failure } = result;
-      const waitMs = Math.max(failure.askedMs ?? 0, backoffMs(attempt));
-      if (result.status === 429) limiter.pause(waitMs);
-      const isLast = attempt === (request.maxTries ?? MAX_TRIES);
-      if (isLast || waitMs > MAX_SLEEP_MS || !mayRepeat(request, failure)) throw failure.error;
-      log?.warn(
-        { request: what, attempt, waitMs, error: failure.error.message },
-        `${who} request is repeated`,
-      );
-      await clock.sleep(waitMs, request.signal);
-    }
+export function createSend({ exchange, redact, ...parts }: SendParts): Send {
+  const { limiter, clock, who, log } = parts;
+  const repeat = createRepeat(parts);
+  return (request, read) => {
+    const { signal, maxTries } = request;
+    const asked = { what: describe(request), signal, maxTries };
+    return repeat({ ...asked, mayRepeat: (failure) => mayRepeat(request, failure) }, () =>
+      tryOnce(request, read),
+    );
   };
 
   async function tryOnce<T>(request: HttpRequest, read: (answer: Answer) => Promise<T>): Promise<Try<T>> {
@@ -80,8 +56,6 @@ export function createSend({ exchange, limiter, clock, redact, who, log }: SendP
     return isForeign ? { failure } : { failure, status };
   }
 }
-
-type Try<T> = { kind: 'answered'; value: T } | { kind: 'failed'; failure: Failure; status?: number };
 
 /**
  * A write is repeated only when the other side surely did nothing. That goes for PUT and DELETE too, although

@@ -16,28 +16,21 @@ export async function openMcpSources(
   config: Config,
   secrets: Pick<Secrets, 'mcp'>,
   log: Logger,
+  maxOpenMs = MAX_OPEN_MS,
 ): Promise<McpSources> {
   const ending = new AbortController();
-  const places: Place[] = [];
+  const places = config.sources.mcp.map((server) => toPlace(server, secrets));
   const close = async () => {
     ending.abort();
     await Promise.all(places.map((place) => closePlace(place)));
   };
-  try {
-    for (const server of config.sources.mcp) {
-      const { name, tools, notes, timeoutMs } = server;
-      const place: Place = {
-        server: { name, tools, notes, timeoutMs, reach: toReach(server, secrets) },
-        state: { kind: 'missing', why: new RetryableError('it was not asked yet') },
-      };
-      places.push(place);
-      await ensureOpen(place, ending.signal, log);
-      if (place.state.kind === 'missing' && !(place.state.why instanceof RetryableError))
-        throw place.state.why;
-    }
-  } catch (error) {
+  await openInTime(places, maxOpenMs, log);
+  const wrong = places.find(
+    ({ state }) => state.kind === 'missing' && !(state.why instanceof RetryableError),
+  );
+  if (wrong?.state.kind === 'missing') {
     await close();
-    throw error;
+    throw wrong.state.why;
   }
   return {
     current: () =>
@@ -53,6 +46,10 @@ export async function openMcpSources(
   }
 }
 
+const MAX_OPEN_MS = 30_000;
+
+type McpConfig = Config['sources']['mcp'][number];
+
 /** A server of the configuration, and what became of it. */
 interface Place {
   server: McpServer;
@@ -64,10 +61,19 @@ type State =
   | { kind: 'missing'; why: unknown }
   | { kind: 'opening'; why: unknown; done: Promise<void> };
 
+/** One that asks us to wait, or is slow, does not hold up the start. */
+async function openInTime(places: readonly Place[], maxMs: number, log: Logger): Promise<void> {
+  const late = new AbortController();
+  const reason = new RetryableError(`it was not ready within ${maxMs / 1000} s`);
+  const timer = setTimeout(() => late.abort(reason), maxMs);
+  await Promise.all(places.map((place) => ensureOpen(place, late.signal, log)));
+  clearTimeout(timer);
+}
+
 async function ensureOpen(place: Place, signal: AbortSignal, log: Logger): Promise<void> {
   const { server } = place;
   try {
-    place.state = { kind: 'open', opened: await openMcpSource(server, signal) };
+    place.state = { kind: 'open', opened: await openMcpSource(server, signal, { log }) };
   } catch (why) {
     place.state = { kind: 'missing', why };
     if (!signal.aborted) log.warn({ err: why, server: server.name }, 'an MCP server is missing');
@@ -85,10 +91,13 @@ async function closePlace(place: Place): Promise<void> {
   if (state.kind === 'open') await state.opened.close();
 }
 
-function toReach(
-  { name, command, args, url }: Config['sources']['mcp'][number],
-  { mcp }: Pick<Secrets, 'mcp'>,
-): McpReach {
+function toPlace(one: McpConfig, secrets: Pick<Secrets, 'mcp'>): Place {
+  const { name, tools, notes, timeoutMs } = one;
+  const server = { name, tools, notes, timeoutMs, reach: toReach(one, secrets) };
+  return { server, state: { kind: 'missing', why: new RetryableError('it was not asked yet') } };
+}
+
+function toReach({ name, command, args, url }: McpConfig, { mcp }: Pick<Secrets, 'mcp'>): McpReach {
   const { token, env = {} } = mcp.get(name) ?? {};
   // The configuration has either the one or the other.
   return command === undefined

@@ -37,6 +37,8 @@ export interface TextAnswer {
   of: 'log' | 'diff' | 'text';
   /** Of a log: one of the same job that passed, to tell what is new; null when there is none. For long logs only. */
   findPassing?: (signal: AbortSignal) => Promise<PassingLog | null>;
+  /** As in JSON, known when the body has ended. */
+  gaps?: readonly string[];
 }
 
 export interface PassingLog {

@@ -35,7 +35,8 @@ export function createGaps(): Gaps {
         try {
           const answer = await tool.read(args, signal);
           isOpen.set(call, false);
-          partial.set(call, answer.kind === 'json' ? (answer.gaps ?? []) : []);
+          // Of a text the list grows while it is read.
+          partial.set(call, answer.gaps ?? []);
           if (answer.kind === 'text' && typeof answer.body !== 'string') onFailure(answer.body, miss);
           return answer;
         } catch (error) {

@@ -37,16 +37,23 @@ export const mcp = z
   .default([])
   .superRefine((servers, context) => {
     for (const [index, { name }] of servers.entries()) {
-      const isFirst = servers.findIndex((one) => one.name === name) === index;
-      if (isFirst && !TAKEN.has(name)) continue;
+      const others = [...TAKEN, ...servers.slice(0, index).map((one) => one.name)];
+      if (!others.some((other) => canMeet(name, other))) continue;
       context.addIssue({
         code: 'custom',
         path: [index, 'name'],
-        message: 'is the name of another source',
+        message: others.includes(name)
+          ? 'is the name of another source'
+          : 'begins like the name of another source',
         params: { fix: 'choose another one' },
       });
     }
   })
   .describe('MCP servers whose reading tools the model may use');
 
-const TAKEN = new Set(['gitlab', 'konflux', 'testing_farm', 'sandbox', 'fetch']);
+const TAKEN = ['gitlab', 'konflux', 'testing_farm', 'sandbox', 'fetch'];
+
+/** Tool c of a_b and tool b_c of a would have the same name. */
+function canMeet(one: string, other: string): boolean {
+  return `${one}_`.startsWith(`${other}_`) || `${other}_`.startsWith(`${one}_`);
+}

@@ -10,9 +10,15 @@ import { shareAnswers } from './share-answers.ts';
 
 export interface CiLists {
   readTargetBranch: Read<'of the merge request', string>;
-  listPipelines: Read<'of the merge request' | { ref: string; isChild: boolean }, WirePipeline[]>;
+  listPipelines: Read<'of the merge request' | { ref: string; isChild: boolean }, Pipelines>;
   /** Every try. Not whole: the pipeline has so many jobs that not all were read. */
   listJobs: Read<{ pipelineId: number; status?: 'success' }, { jobs: WireJob[]; isWhole: boolean }>;
+}
+
+/** The newest. Not whole: there are older ones. */
+export interface Pipelines {
+  pipelines: WirePipeline[];
+  isWhole: boolean;
 }
 
 type Read<Question, Answer> = (question: Question, signal: AbortSignal) => Promise<Answer>;
@@ -39,7 +45,8 @@ export function createCiLists(scope: Scope): CiLists {
         });
       };
       const wanted = { schema: wirePipeline, what: 'the pipelines', maxPages: 1 };
-      return (await readList(client, ask, wanted, signal)).items;
+      const { items, isCut } = await readList(client, ask, wanted, signal);
+      return { pipelines: items, isWhole: !isCut };
     },
 
     async listJobs({ pipelineId, status }, signal) {

@@ -25,13 +25,14 @@ export function createGetJunitReport(pinned: Scope) {
     async read({ job_id, path = '' }, scope, signal) {
       const artifacts = await readJobArtifacts(scope, job_id, signal);
       const archiveBytes = sizeOfArchive(artifacts);
-      const { files } = await openArchive(scope, { jobId: job_id, archiveBytes }, signal);
+      const { files, isWhole } = await openArchive(scope, { jobId: job_id, archiveBytes }, signal);
       const chosen = files.filter((file) => isMeant(file, path));
+      const cut = isWhole ? [] : [`of its files only the first ${files.length} were looked at`];
       if (chosen.length === 0)
         throw new NotFoundError(
-          `Job ${job_id} has no XML files ${path && `at ${path} `}in its artifacts; see gitlab_list_artifacts`,
+          `Job ${job_id} has no XML files ${path && `at ${path} `}in its artifacts${cut.map((words) => ` (${words})`)}; see gitlab_list_artifacts`,
         );
-      return { kind: 'json', value: toAnswer(await readReports(chosen, signal)) };
+      return { kind: 'json', value: toAnswer(await readReports(chosen, signal), cut) };
     },
   });
 }
@@ -73,10 +74,16 @@ async function readReports(files: readonly ArchivedFile[], signal: AbortSignal):
 
 const MAX_NAMED = 50;
 
-function toAnswer({ reports, read, leftOut }: Reports) {
+function toAnswer({ reports, read, leftOut }: Reports, cut: readonly string[]) {
+  const left = [...cut, ...leftOut];
   return {
-    reports: read.slice(0, MAX_NAMED),
+    reports: toNames(read),
     ...joinFailedTests(reports),
-    ...(leftOut.length > 0 && { left_out: leftOut.slice(0, MAX_NAMED) }),
+    ...(left.length > 0 && { left_out: toNames(left) }),
   };
+}
+
+function toNames(all: readonly string[]): string[] {
+  const more = all.length - MAX_NAMED;
+  return more > 0 ? [...all.slice(0, MAX_NAMED), `… and ${more} more`] : [...all];
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
+import { NotFoundError } from '../../errors.ts';
 import { toDiffText, type WireFile, wireFile } from './diff-text.ts';
 import { readMovedNote } from './head-moved.ts';
-import { PAGING, readList, toCutNote } from './read-list.ts';
+import { PAGING, readList, toCutNote, type WireList } from './read-list.ts';
 import { defineTool, type Scope } from './scope.ts';
 
 /** Of one file, when all are asked for: a lock file must not bury the change. */
 const MAX_FILE_CHARACTERS = 20_000;
-const MAX_NAMED_PATHS = 100;
+const MAX_NAMED_PATHS = 20;
 
 export function createGetMrDiff(scope: Scope) {
   const { client, projectId, mrIid } = scope;
@@ -29,18 +29,22 @@ export function createGetMrDiff(scope: Scope) {
       const text =
         path === undefined
           ? files.map((file) => toDiffText(file, { maxCharacters: MAX_FILE_CHARACTERS, toAdvice })).join('')
-          : toDiffText(findFile(files, path), { maxCharacters: Number.POSITIVE_INFINITY, toAdvice });
+          : toDiffText(findFile(list, path), { maxCharacters: Number.POSITIVE_INFINITY, toAdvice });
       const toLine = (words: string | undefined) => (words === undefined ? '' : `[${words}]\n`);
       return { kind: 'text', of: 'diff', body: `${toLine(moved)}${text}${toLine(note)}` };
     },
   });
 }
 
-function findFile(files: readonly WireFile[], path: string): WireFile {
+function findFile({ items: files, isCut }: WireList<WireFile>, path: string): WireFile {
   const found = files.find((file) => file.new_path === path || file.old_path === path);
   if (found) return found;
   const paths = files.slice(0, MAX_NAMED_PATHS).map((file) => file.new_path);
-  throw new PermanentError(`${path} is not among the ${files.length} changed files: ${paths.join(', ')}`);
+  const more = files.length > paths.length ? ', …' : '';
+  const which = isCut
+    ? `first ${files.length} changed files, and more were not read`
+    : `${files.length} changed files`;
+  throw new NotFoundError(`${path} is not among the ${which}: ${paths.join(', ')}${more}`);
 }
 
 function toAdvice(path: string): string {

@@ -1,6 +1,6 @@
 // Where else a job has run: in earlier pipelines of the merge request, and on the branch it goes to.
 import { z } from 'zod';
-import type { CiLists, WirePipeline } from './ci-lists.ts';
+import type { CiLists, Pipelines, WirePipeline } from './ci-lists.ts';
 import { wireJob } from './job-tries.ts';
 import type { Scope } from './scope.ts';
 import { fromWire } from './wire.ts';
@@ -43,15 +43,16 @@ export async function listRelatedPipelines(
     listBeside(scope, wire, { lists, signal }),
     lists.listPipelines({ ref: targetBranch, isChild: isChild(wire) }, signal),
   ]);
-  const earlier = ofMergeRequest.filter(({ id }) => id <= wire.pipeline.id);
-  const groups = [pick(ofTarget, 'target_branch'), pick(earlier, 'merge_request')];
+  const earlier = ofMergeRequest.pipelines.filter(({ id }) => id <= wire.pipeline.id);
+  const groups = [pick(ofTarget.pipelines, 'target_branch'), pick(earlier, 'merge_request')];
   // A pipeline may be in both; it counts as the merge request's.
   const pipelines = new Map(groups.flatMap((group) => group.slice(0, maxOfEach)).map((one) => [one.id, one]));
   return {
     job: fromWireJob(wire),
     targetBranch,
     pipelines: [...pipelines.values()].toSorted((a, b) => b.id - a.id),
-    isWhole: groups.every((group) => group.length <= maxOfEach),
+    // Reports from outside are pipelines too, and may be all that was read.
+    isWhole: ofTarget.isWhole && ofMergeRequest.isWhole && groups.every(({ length }) => length <= maxOfEach),
   };
 }
 
@@ -60,12 +61,13 @@ async function listBeside(
   { projectId }: Scope,
   job: WireJob,
   { lists, signal }: { lists: CiLists; signal: AbortSignal },
-) {
+): Promise<Pipelines> {
   const { id, ref } = job.pipeline;
   if (isChild(job) && ref) return lists.listPipelines({ ref, isChild: true }, signal);
-  const found = await lists.listPipelines('of the merge request', signal);
+  const { pipelines, isWhole } = await lists.listPipelines('of the merge request', signal);
   // A fork's pipelines are in the fork.
-  return found.filter((one) => one.id === id || (one.project_id ?? projectId) === projectId);
+  const own = pipelines.filter((one) => one.id === id || (one.project_id ?? projectId) === projectId);
+  return { pipelines: own, isWhole };
 }
 
 async function readWireJob({ client, projectId }: Scope, jobId: number, signal: AbortSignal) {

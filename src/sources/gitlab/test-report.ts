@@ -54,7 +54,7 @@ function fromSuite({ name: suite, test_cases }: z.infer<typeof wireSuite>): Test
     suite,
     classname: one.classname ?? '',
     name: one.name ?? '',
-    status: STATUSES[one.status] ?? 'passed',
+    status: STATUSES.get(one.status) ?? 'passed',
     file: one.file ?? null,
     seconds: one.execution_time ?? null,
     message: [toText(one.system_output), toText(one.stack_trace)].filter(Boolean).join('\n'),
@@ -64,7 +64,11 @@ function fromSuite({ name: suite, test_cases }: z.infer<typeof wireSuite>): Test
   }));
 }
 
-const STATUSES: Record<string, TestCase['status']> = { failed: 'failed', error: 'error', skipped: 'skipped' };
+const STATUSES = new Map<string, TestCase['status']>([
+  ['failed', 'failed'],
+  ['error', 'error'],
+  ['skipped', 'skipped'],
+]);
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';

@@ -1,4 +1,5 @@
 // A list from all places at once. Who could not be asked is a gap, not a failure, as long as somebody answered.
+import { NotFoundError, PermanentError } from '../../errors.ts';
 import { checkEach } from './check-each.ts';
 import { messageOf } from './failures.ts';
 import {
@@ -29,7 +30,7 @@ export async function findAll<T extends KubeObject>(
     ),
   );
   const failures = answers.flatMap(({ failure }) => failure ?? []);
-  if (failures.length === answers.length) throw toError(failures);
+  if (failures.length === answers.length) throw toListError(toError(failures));
   const all = answers.flatMap(({ place, store, values }) => values.map((value) => ({ value, place, store })));
   const merged = uniqueByUid(all).filter(({ value }) => isOfProject(value.metadata, scope) !== false);
   const current = new Set(
@@ -42,6 +43,15 @@ export async function findAll<T extends KubeObject>(
     cut: answers.flatMap(({ store, isCut }) => (isCut ? [store.name] : [])),
     ghosts: merged.length - found.length,
   };
+}
+
+/** A list is always there, if need be an empty one: who has none is not who we think. */
+function toListError(error: Error): Error {
+  if (!(error instanceof NotFoundError)) return error;
+  return new PermanentError(
+    `${error.message}. Check the addresses in sources.konflux: none of them knows such lists`,
+    { cause: error },
+  );
 }
 
 interface Answered<T> {

@@ -36,7 +36,7 @@ export function createListIntegrationTests(scope: Scope) {
           total: scenarios.length,
           scenarios,
           ...(own.names.size === 0 && { note: NO_APPLICATION }),
-          ...toRemarks({ ...finding, gaps }),
+          ...toRemarks({ ...finding, gaps, cut: [...new Set([...finding.cut, ...own.cut])] }),
         },
         gaps,
       };
@@ -54,12 +54,18 @@ async function findApplications(scope: Scope, signal: AbortSignal): Promise<Appl
   // Every project of the namespace may have a merge request of that number.
   const isOwn = ({ metadata }: KubeObject) => isOfProject(metadata, scope) === true;
   const ofMergeRequest = await readApplications(scope, labelsOfMergeRequest(scope.mrIid), isOwn, signal);
-  return { ...ofMergeRequest, gaps: [...ofCommit.gaps, ...ofMergeRequest.gaps] };
+  return {
+    names: ofMergeRequest.names,
+    gaps: [...ofCommit.gaps, ...ofMergeRequest.gaps],
+    cut: [...ofCommit.cut, ...ofMergeRequest.cut],
+  };
 }
 
 interface Applications {
   names: Set<string>;
   gaps: string[];
+  /** Who has more runs or Snapshots than were read. */
+  cut: string[];
 }
 
 async function readApplications(
@@ -80,7 +86,11 @@ async function readApplications(
       .filter(({ value }) => isOwn(value))
       .map(({ value }) => value.spec?.application ?? read(value.metadata, KEYS.application)),
   ];
-  return { names: new Set(names.filter((name) => name !== null)), gaps: [...runs.gaps, ...snapshots.gaps] };
+  return {
+    names: new Set(names.filter((name) => name !== null)),
+    gaps: [...runs.gaps, ...snapshots.gaps],
+    cut: [...runs.cut, ...snapshots.cut],
+  };
 }
 
 const wireScenario = z.object({

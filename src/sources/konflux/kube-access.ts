@@ -7,7 +7,8 @@ import { PermanentError } from '../../errors.ts';
 export type KubeLogin =
   | { kind: 'token'; url: string; token: string }
   | { kind: 'kubeconfig'; file: string; context?: string | undefined }
-  | { kind: 'in-cluster' };
+  /** `root` is where the pod's file system begins. */
+  | { kind: 'in-cluster'; root?: string };
 
 export interface KubeAccess {
   url: string;
@@ -50,7 +51,7 @@ async function loadConfig(login: KubeLogin): Promise<KubeConfig> {
     return config;
   }
   try {
-    if (login.kind === 'in-cluster') config.loadFromCluster();
+    if (login.kind === 'in-cluster') config.loadFromCluster(login.root);
     else config.loadFromFile(login.file);
   } catch (cause) {
     throw new PermanentError(`${describeLogin(login)} can not be read: ${wordsOf(cause)}`, { cause });

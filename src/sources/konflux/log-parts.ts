@@ -1,5 +1,6 @@
 // Which containers of a task run have logs, and where the log of each still is.
 import type { Readable } from 'node:stream';
+import { NotFoundError } from '../../errors.ts';
 import { joinFailures, messageOf } from './failures.ts';
 import type { Found } from './find.ts';
 import { KEYS, read } from './labels.ts';
@@ -52,7 +53,10 @@ export async function openLog(
       refusals.push({ name: store.name, error });
     }
   }
-  const said = refusals.map(({ name, error }) => `${name}: ${messageOf(error)}`);
+  // Who could not be asked before who has none: it may be shown cut.
+  const isNone = ({ error }: { error: unknown }) => Number(error instanceof NotFoundError);
+  const told = refusals.toSorted((one, other) => isNone(one) - isNone(other));
+  const said = told.map(({ name, error }) => `${name}: ${messageOf(error)}`);
   const message = said.join('; ') || `no place keeps logs ${kind}`;
   throw joinFailures(
     message,

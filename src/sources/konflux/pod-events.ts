@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
+import { NotFoundError } from '../../errors.ts';
 import { defineTool } from '../define-tool.ts';
 import { checkEach } from './check-each.ts';
 import { toConditions } from './condition.ts';
@@ -22,7 +22,7 @@ export function createGetPodEvents(scope: Scope) {
       const run = await findOne(scope, TASK_RUNS, taskrun, signal);
       const name = run.value.status?.podName;
       if (!name)
-        throw new PermanentError(`${taskrun} has no pod: it was never created; its condition says why`);
+        throw new NotFoundError(`${taskrun} has no pod: it was never created; its condition says why`);
       const [found, events] = await Promise.all([findPod(run, signal), readEvents(run, name, signal)]);
       const pod = found.pod ? { ...fromPod(found.pod), found_in: found.foundIn } : { phase: 'gone' };
       const gaps = [...(found.pod ? [] : found.said), ...events.gaps];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PermanentError } from '../../errors.ts';
+import { NotFoundError } from '../../errors.ts';
 import { defineTool } from '../define-tool.ts';
 import { messageOf } from './failures.ts';
 import { type Found, findOne, toRemarks } from './find.ts';
@@ -24,7 +24,7 @@ export function createGetPolicyReport(scope: Scope) {
       const finding = await findTaskRuns(scope, run, signal);
       const policyRuns = finding.found.filter(isPolicyRun);
       if (policyRuns.length === 0)
-        throw new PermanentError(`${pipelinerun} has no task that verifies a policy`);
+        throw new NotFoundError(`${pipelinerun} has no task that verifies a policy`);
       const reports = await Promise.all(policyRuns.map((one) => readReport(one, signal)));
       const gaps = [...run.gaps, ...finding.gaps, ...reports.flatMap(({ gap }) => gap ?? [])];
       return {
@@ -56,11 +56,19 @@ async function readReport(run: Found<TaskRun>, signal: AbortSignal) {
   const head = { taskrun: metadata.name, ...(check && { check }) };
   try {
     const hasReportStep = (status?.steps ?? []).some(({ container }) => container === REPORT);
-    const log = await readText(await openTaskRunLog(run, hasReportStep ? REPORT : undefined, signal));
+    const container = hasReportStep ? REPORT : undefined;
+    const gaps: string[] = [];
+    const log = await readText(
+      await openTaskRunLog(run, { container, onGap: (gap) => gaps.push(gap) }, signal),
+    );
     const report = findPolicyReport(log);
     if (report) return { value: { ...head, ...toTable(report) }, gap: undefined };
-    const note = 'Its log holds no report in JSON; read it with konflux_get_taskrun_log.';
-    return { value: { ...head, note }, gap: undefined };
+    const where =
+      log.length > MAX_CHARACTERS
+        ? `The first ${MAX_CHARACTERS} characters of its log hold`
+        : 'Its log holds';
+    const note = `${where} no whole report in JSON; read it with konflux_get_taskrun_log.`;
+    return { value: { ...head, note }, gap: gaps.length > 0 ? gaps.join('; ') : undefined };
   } catch (error) {
     signal.throwIfAborted();
     const gap = `the report of ${metadata.name}: ${messageOf(error)}`;

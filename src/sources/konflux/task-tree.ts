@@ -52,24 +52,31 @@ export function isFailing({ state, causes }: TaskNode): boolean {
 
 /** `clone (Succeeded, 12 s) → build (Failed, 80 s)`, for each task that failed. */
 export function toFailingPaths(nodes: readonly TaskNode[]): string[] {
-  return nodes.filter(isFailing).map((failed) =>
-    wayTo(failed, nodes)
-      .map(({ task, state, seconds }) => `${task} (${state}${seconds === null ? '' : `, ${seconds} s`})`)
-      .join(' → '),
-  );
+  const byTask = Map.groupBy(nodes, ({ task }) => task);
+  const failing = nodes.filter(isFailing);
+  const paths = failing.slice(0, MAX_PATHS).map((failed) => {
+    const way = wayTo(failed, byTask).map(toStop);
+    return (way.length > MAX_STOPS ? ['…', ...way.slice(-MAX_STOPS)] : way).join(' → ');
+  });
+  return failing.length > MAX_PATHS ? [...paths, `… and ${failing.length - MAX_PATHS} more`] : paths;
+}
+
+const MAX_PATHS = 50;
+const MAX_STOPS = 50;
+
+function toStop({ task, state, seconds }: TaskNode): string {
+  return `${task} (${state}${seconds === null ? '' : `, ${seconds} s`})`;
 }
 
 /** Backwards, by what each task waited for last. */
-function wayTo(node: TaskNode, nodes: readonly TaskNode[]): TaskNode[] {
-  const way = [node];
-  for (let current: TaskNode | undefined = node; current; ) {
-    const before = nodes
-      .filter(({ task }) => current?.after.includes(task))
-      .filter((one) => !way.includes(one));
-    current = before.toSorted((a, b) => endOf(b) - endOf(a))[0];
-    if (current) way.unshift(current);
+function wayTo(node: TaskNode, byTask: ReadonlyMap<string, readonly TaskNode[]>): TaskNode[] {
+  const way = new Set([node]);
+  for (let current: TaskNode | undefined = node; current && way.size <= MAX_STOPS; ) {
+    const before: TaskNode[] = current.after.flatMap((task) => byTask.get(task) ?? []);
+    current = before.filter((one) => !way.has(one)).toSorted((a, b) => endOf(b) - endOf(a))[0];
+    if (current) way.add(current);
   }
-  return way;
+  return [...way].reverse();
 }
 
 function toNode({ metadata, status }: TaskRun, dependencies: ReadonlyMap<string, string[]>): TaskNode {

@@ -23,25 +23,36 @@ export function createGetTaskRunLog(scope: Scope) {
     }),
     async read({ taskrun, container }, signal) {
       const run = await findOne(scope, TASK_RUNS, taskrun, signal);
-      const body = await openTaskRunLog(run, container, signal);
-      return { kind: 'text', of: 'log', body: Readable.from(withSigns(body), { objectMode: false }) };
+      const gaps: string[] = [];
+      const log = await openTaskRunLog(run, { container, onGap: (gap) => gaps.push(gap) }, signal);
+      const body = Readable.from(withSigns(log), { objectMode: false });
+      return { kind: 'text', of: 'log', body, gaps };
     },
   });
+}
+
+export interface LogWanted {
+  /** Only this one. */
+  container: string | undefined;
+  /** Hears of each log that could not be asked for; that there is none is an answer. */
+  onGap(gap: string): void;
 }
 
 /** Throws when there is not a single log; one that is missing beside others is a line among them. */
 export async function openTaskRunLog(
   run: Found<TaskRun>,
-  container: string | undefined,
+  wanted: LogWanted,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<Buffer>> {
+  const { container } = wanted;
   const containers = container === undefined ? await listContainers(run, signal) : [container];
   const missing: string[] = [];
   const failures: unknown[] = [];
   for (const [index, name] of containers.entries()) {
     try {
       const first = await openLog(run, name, signal);
-      return joinLogs(run, missing, { first, name, rest: containers.slice(index + 1) }, signal);
+      tellGaps(wanted, containers, failures);
+      return joinLogs(run, missing, { first, name, rest: containers.slice(index + 1), wanted }, signal);
     } catch (error) {
       signal.throwIfAborted();
       failures.push(error);
@@ -57,10 +68,17 @@ export async function openTaskRunLog(
   }
 }
 
+interface Parts {
+  first: OpenLog;
+  name: string;
+  rest: readonly string[];
+  wanted: LogWanted;
+}
+
 async function* joinLogs(
   run: Found<TaskRun>,
   missing: readonly string[],
-  { first, name, rest }: { first: OpenLog; name: string; rest: readonly string[] },
+  { first, name, rest, wanted }: Parts,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   for (const line of missing) yield Buffer.from(line);
@@ -71,11 +89,17 @@ async function* joinLogs(
       part = await openLog(run, next, signal);
     } catch (error) {
       signal.throwIfAborted();
+      tellGaps(wanted, [next], [error]);
       yield Buffer.from(toMissing(next, error));
       continue;
     }
     yield* toPart(next, part);
   }
+}
+
+function tellGaps({ onGap }: LogWanted, names: readonly string[], errors: readonly unknown[]): void {
+  for (const [index, error] of errors.entries())
+    if (!(error instanceof NotFoundError)) onGap(`the log of ${names[index]}: ${messageOf(error)}`);
 }
 
 async function* toPart(name: string, { body, store }: OpenLog): AsyncGenerator<Buffer> {

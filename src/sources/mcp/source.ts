@@ -2,12 +2,13 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { PermanentError } from '../../errors.ts';
+import { cutText } from '../cut-text.ts';
 import type { Source, SourceTool } from '../source.ts';
 import { fromResult, mapTexts, toText } from './answer.ts';
-import { createMcpConnection, type McpConnection } from './connection.ts';
+import { createMcpConnection, type McpConnection, type McpOptions } from './connection.ts';
+import { findTool } from './offered.ts';
 import { toErrorWords, withoutSecrets } from './secrets.ts';
 import type { McpServer } from './server.ts';
-import type { TransportOptions } from './transport.ts';
 
 export interface McpSource {
   source: Source;
@@ -18,7 +19,7 @@ export interface McpSource {
 export async function openMcpSource(
   server: McpServer,
   signal: AbortSignal,
-  options?: TransportOptions,
+  options?: McpOptions,
 ): Promise<McpSource> {
   const connection = createMcpConnection(server, options);
   try {
@@ -26,6 +27,7 @@ export async function openMcpSource(
     const tools = server.tools.map((name) =>
       toSourceTool(server, connection, findTool(server, offered, name)),
     );
+    refuseTwins(server, tools);
     return {
       source: { name: server.name, notes: server.notes ?? `Tools of the MCP server ${server.name}.`, tools },
       close: connection.close,
@@ -48,32 +50,18 @@ export function createMissingSource(server: McpServer, error: unknown): Source {
   };
 }
 
-function findTool({ name: server }: McpServer, offered: readonly Tool[], name: string): Tool {
-  const tool = offered.find((one) => one.name === name);
-  if (!tool) {
-    const names = offered.map((one) => one.name).join(', ');
-    throw new PermanentError(
-      `MCP server ${server} has no tool ${name}; correct sources.mcp. It has: ${names || 'none'}`,
-    );
-  }
-  if (tool.annotations?.readOnlyHint === false || tool.annotations?.destructiveHint === true) {
-    throw new PermanentError(
-      `The tool ${name} of MCP server ${server} says that it does not only read; remove it from sources.mcp`,
-    );
-  }
-  return tool;
-}
-
 const MAX_DESCRIPTION = 1_000;
 const MAX_NAME = 64;
 
 function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool): SourceTool {
   const clean = (words: string): string => withoutSecrets(server, words);
-  const schema = toSchema(server, { ...tool, inputSchema: mapTexts(tool.inputSchema, clean) });
+  const inputSchema = mapTexts(tool.inputSchema, clean);
+  const schema = fromJsonSchema(inputSchema);
+  const description = clean(tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION);
   return {
     name: toName(server, tool.name),
-    description: clean(tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION),
-    schema: schema as z.ZodType<never>,
+    description: schema ? description : `${description}${tellArguments(inputSchema)}`,
+    schema: (schema ?? z.looseObject({})) as z.ZodType<never>,
     async read(args: Record<string, unknown>, signal) {
       const result = await connection.call(tool.name, args, signal);
       if (result.isError)
@@ -83,21 +71,39 @@ function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool):
   };
 }
 
+function refuseTwins({ name, tools: configured }: McpServer, tools: readonly SourceTool[]): void {
+  const twin = tools.findIndex((one, at) => tools.findIndex((other) => other.name === one.name) !== at);
+  if (twin === -1) return;
+  throw new PermanentError(
+    `The tool ${configured[twin]} of MCP server ${name} would be the second ${tools[twin]?.name}; remove it from sources.mcp`,
+  );
+}
+
 function toName(server: McpServer, tool: string): string {
   return `${server.name}_${tool.replace(/[^\w-]/g, '_')}`.slice(0, MAX_NAME);
 }
 
-/** From JSON Schema to ours and, for the model, back again. */
-function toSchema({ name: server }: McpServer, { name, inputSchema }: Tool): z.ZodType {
-  try {
-    return z.fromJSONSchema(inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new PermanentError(
-      `The tool ${name} of MCP server ${server} has arguments in an unknown form: ${why}`,
-      {
-        cause,
-      },
-    );
+/** From JSON Schema to ours and, for the model, back again; undefined for what we can not check. */
+function fromJsonSchema(inputSchema: Tool['inputSchema']): z.ZodType | undefined {
+  type Given = Parameters<typeof z.fromJSONSchema>[0];
+  // Many servers write the older form without saying so.
+  for (const defaultTarget of ['draft-2020-12', 'draft-7'] as const) {
+    try {
+      const schema = z.fromJSONSchema(inputSchema as Given, { defaultTarget });
+      if (isPlain(z.toJSONSchema(schema, { io: 'input' }))) return schema;
+    } catch {}
   }
+  return undefined;
+}
+
+/** Vendors refuse choices at the top, and the whole request with them. */
+function isPlain(schema: object & { type?: unknown }): boolean {
+  return schema.type === 'object' && !['allOf', 'anyOf', 'oneOf'].some((key) => key in schema);
+}
+
+const MAX_SCHEMA = 2_000;
+
+/** For the model; the server itself checks what it is sent. */
+function tellArguments(inputSchema: Tool['inputSchema']): string {
+  return `\n\nIts arguments, as JSON Schema: ${cutText(JSON.stringify(inputSchema), MAX_SCHEMA, 'it')}`;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../http/clock.ts';
 import { createHttpReader } from '../../http/http-reader.ts';
-import type { HttpLog } from '../../http/send.ts';
+import type { HttpLog } from '../../http/repeat.ts';
 import type { Scope } from './scope.ts';
 
 export interface TestingFarmOptions {

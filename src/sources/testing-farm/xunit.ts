@@ -156,7 +156,13 @@ function toLogs(logs: z.infer<typeof wireLogs>): Log[] {
 }
 
 /** Older tests say PASS and FAIL. */
+const OLDER = new Map([
+  ['pass', 'passed'],
+  ['fail', 'failed'],
+  ['skip', 'skipped'],
+]);
+
 function normalize(result: string | undefined): string {
   const word = (result ?? 'undefined').toLowerCase();
-  return { pass: 'passed', fail: 'failed', skip: 'skipped' }[word] ?? word;
+  return OLDER.get(word) ?? word;
 }

@@ -111,6 +111,10 @@ sources: { mcp: [{ name: jira, tools: [get] }] }
   sources.mcp[0]: needs either command or url. Fix: set the one and remove the other.
 sources: { mcp: [{ name: gitlab, command: x, tools: [get] }] }
   sources.mcp[0].name: is the name of another source. Fix: choose another one.
+sources: { mcp: [{ name: testing, command: x, tools: [farm_get_log] }] }
+  sources.mcp[0].name: begins like the name of another source. Fix: choose another one.
+sources: { mcp: [{ name: jira_cloud, command: x, tools: [a] }, { name: jira, command: x, tools: [cloud_a] }] }
+  sources.mcp[1].name: begins like the name of another source. Fix: choose another one.
 sources: { mcp: [{ name: My-Jira, command: x, tools: [get] }] }
   sources.mcp[0].name: is not a name for a source. Fix: use 2 to 20 lower-case letters, digits and _, as in jira; its tools will begin with it.
 gitlab: { fileHosts: ["https://minio.example.com"] }

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NotFoundError, PermanentError } from '../../../src/errors.ts';
 import { createGitlabClient } from '../../../src/gitlab/client.ts';
@@ -127,4 +128,29 @@ describe('a client that can not work', () => {
       );
     },
   );
+});
+
+describe('an answer that is packed although we ask for plain bytes', () => {
+  it('is unpacked', async () => {
+    const { url } = await startServer((_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        .end(gzipSync('{"id":1}')),
+    );
+
+    expect(await createClient(url).api.Projects.show(1)).toEqual({ id: 1 });
+  });
+
+  it('is given up when it would not fit into memory', async () => {
+    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024, ' '));
+    const { url, requests } = await startServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb),
+    );
+
+    expect(await failureOf(createClient(url).api.Projects.show(1))).toHaveProperty(
+      'message',
+      expect.stringContaining('was answered with more than 67108864 bytes'),
+    );
+    expect(requests).toHaveLength(1);
+  });
 });

@@ -5,6 +5,7 @@ import { readSecrets } from '../../../src/config/config.ts';
 import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
 import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { openDataSources } from '../../../src/service/data-sources.ts';
+import { openMcpSources } from '../../../src/service/mcp-sources.ts';
 import { createToolbox } from '../../services/redactor.ts';
 import { load } from '../config/problems.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
@@ -104,7 +105,9 @@ test('what was opened is closed again when the next can not be', async () => {
 
 test('an MCP server that is away at start is a named gap, and is there for a later job', async () => {
   let isAway = true;
-  const { url } = await startBareServer((_, response) => response.end(), { isAway: () => isAway });
+  const { url } = await startBareServer((_, response) => response.end(), {
+    refuse: () => (isAway ? { status: 503 } : undefined),
+  });
   const mcp = [{ name: 'wiki', url, tools: ['get_page'] }];
   const sources = await open({ sources: { mcp } });
   const attach = (allowed?: string[]) =>
@@ -120,8 +123,27 @@ test('an MCP server that is away at start is a named gap, and is there for a lat
   expect(attach(['gitlab_*']).gaps()).toEqual([]);
 
   isAway = false;
-  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 5_000);
+  await vi.waitUntil(() => attach().definitions.some(({ name }) => name === 'wiki_get_page'), 15_000);
   expect(attach().gaps()).toEqual([]);
+});
+
+test.each([
+  ['asks us to wait', { refuse: () => ({ status: 503, headers: { 'retry-after': '50' } }) }],
+  ['says hello and nothing more', { onInitialize: () => new Promise(() => undefined) }],
+  ['does not tell its tools', { listTools: () => new Promise<object>(() => undefined) }],
+])('an MCP server that %s does not hold up the start', async (_, options) => {
+  const { url, methods } = await startBareServer((__, response) => response.end(), options);
+  const servers = [{ name: 'wiki', url, tools: ['get_page'], timeoutMs: 60_000 }];
+  const config = load(JSON.stringify({ sources: { mcp: servers } }));
+  const log = pino({ level: 'silent' });
+
+  const mcp = await openMcpSources(config, readSecrets(config, {}, {}), log, 300);
+  onTestFinished(() => mcp.close());
+
+  expect(mcp.current()).toMatchObject([
+    { tools: [], missing: { tools: ['wiki_get_page'], why: 'it was not ready within 0.3 s' } },
+  ]);
+  expect(methods).toContain('initialize');
 });
 
 async function open(

@@ -191,6 +191,19 @@ test('a path that was not changed is answered with those that were', async () =>
   expect(result.error).toMatch(/app\.ts is not among the 1 changed files: src\/app\.ts/);
 });
 
+test('a path that is not among the first thousand files may be among the rest, and is no gap', async () => {
+  const diffs = Array.from({ length: 1_100 }, (_, index) => ({ path: `src/${index}.ts`, diff: '+x' }));
+  const scene = await createSourceScene({ mr: { commits: [{ diffs }] } });
+  const toolbox = createToolbox({ sandbox: scene.sandbox, sources: [scene.source] });
+
+  const { result } = await call(toolbox, 'gitlab_get_mr_diff', { path: 'none.ts' });
+
+  expect(result.error).toMatch(
+    /among the first 1000 changed files, and more were not read: src\/0\.ts, .*, …/,
+  );
+  expect(toolbox.gaps()).toEqual([]);
+});
+
 test('a file whose diff GitLab keeps back is named as too large, not as unchanged', async () => {
   const file = { old_path: 'data.csv', new_path: 'data.csv', diff: '', too_large: true, collapsed: false };
   const kind = { new_file: false, renamed_file: false, deleted_file: false };

@@ -136,6 +136,30 @@ test('one file or folder can be chosen, and what can not be read is named', asyn
   expect(missing.result.error).toMatch(/no XML files at c in its artifacts; see gitlab_list_artifacts/);
 });
 
+test('an archive of very many files is read in part, and says so', async () => {
+  const empty = Array.from({ length: 20_001 }, (_, index) => [`${index}.txt`, '']);
+  const { scene, jobId } = await createJob({
+    'a.xml': '<testsuite name="a"><testcase name="x"/></testsuite>',
+    ...Object.fromEntries(empty),
+    'z.xml': '<testsuite name="z"><testcase name="y"><failure/></testcase></testsuite>',
+  });
+  const cut = 'of its files only the first 20000 were looked at';
+
+  expect(await scene.ask('gitlab_get_junit_report', { job_id: jobId })).toMatchObject({ left_out: [cut] });
+  const missing = await scene.call('gitlab_get_junit_report', { job_id: jobId, path: 'z.xml' });
+  expect(missing.result.error).toContain(`in its artifacts (${cut})`);
+});
+
+test('of very many reports that can not be read the first are named, and how many there are', async () => {
+  const broken = Array.from({ length: 70 }, (_, index) => [`${index}.xml`, '<testsuite']);
+  const { scene, jobId } = await createJob(Object.fromEntries(broken));
+
+  const { left_out } = await scene.ask<Report>('gitlab_get_junit_report', { job_id: jobId });
+
+  expect(left_out).toHaveLength(51);
+  expect(left_out?.at(-1)).toBe('… and 20 more');
+});
+
 test('entities that a report declares are never expanded', () => {
   const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
     <testsuite name="&b;"><testcase name="x"/></testsuite>`;

@@ -51,6 +51,24 @@ describe('the log of a task run', () => {
     expect(log).toMatch(/===== step-clone: no log \(cluster prod: .* 404.*KubeArchive of prod: .* 404/);
   });
 
+  test.each([
+    ['the last', 'step-clone', ['step-build', 'sidecar-docker']],
+    ['the first', 'step-build', ['step-clone', 'sidecar-docker']],
+  ])('lacks %s of its parts as a named gap when an archive can not be asked', async (_, there, lost) => {
+    const { cluster, archive, ask, toolbox } = await createKonfluxScene();
+    cluster.add(BUILD);
+    cluster.setLog('cart-build-pod', there, 'here\n');
+    archive.fail({ match: { path: '/log' }, with: { status: 500 } });
+
+    expect(await ask('konflux_get_taskrun_log', ARGS)).toContain(`===== ${there} (from cluster prod) =====`);
+
+    expect(toolbox.gaps()).toEqual(
+      lost.map((name) =>
+        expect.stringMatching(new RegExp(`in part: the log of ${name}: KubeArchive of prod: .* 500`)),
+      ),
+    );
+  });
+
   test('is found by the archive when nobody knows the pod any more', async () => {
     const { cluster, archive, ask } = await createKonfluxScene();
     const steps = [{ name: 'build' }];

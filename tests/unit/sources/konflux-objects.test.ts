@@ -270,6 +270,17 @@ test('a cluster that knows only the older version of integration tests is asked 
   expect(requests.some(({ path }) => path.includes('/v1beta1/'))).toBe(true);
 });
 
+test('integration tests say when not all runs were looked at for their applications', async () => {
+  const { cluster, ask } = await createKonfluxScene();
+  const runs = Array.from({ length: 1_001 }, (_, index) => pipelineRun({ name: `r-${index}`, sha: SHA }));
+  cluster.add(...runs, scenario('e2e', 'shop'));
+
+  expect(await ask('konflux_list_integration_tests')).toMatchObject({
+    total: 1,
+    remarks: ['cluster prod has more than was read; these are only the first.'],
+  });
+});
+
 test("releases of another project's snapshot, or of one nobody has, are not told", async () => {
   const { cluster, call } = await createKonfluxScene();
   const release = (snapshot: string): KubeObject => ({
@@ -386,6 +397,33 @@ test.each([
       ],
     },
   ]);
+});
+
+test('of a log that is too long only the beginning is searched for a policy report, and it says so', async () => {
+  const { cluster, ask } = await createKonfluxScene();
+  cluster.add(
+    TEST_RUN,
+    taskRun({ name: 'ec', pipelineRun: 'cart-e2e-1', task: 'verify', steps: [{ name: 'report-json' }] }),
+  );
+  cluster.setLog('ec-pod', 'step-report-json', `${'x'.repeat(9_000_000)}\n${JSON.stringify(REPORT)}`);
+
+  expect(await ask('konflux_get_policy_report', { pipelinerun: 'cart-e2e-1' })).toMatchObject({
+    reports: [
+      { note: expect.stringMatching(/^The first 8388608 characters of its log hold no whole report/) },
+    ],
+  });
+});
+
+test('that a run verifies no policy, or a task run has no pod, is an answer and no gap', async () => {
+  const { cluster, call, toolbox } = await createKonfluxScene();
+  cluster.add(TEST_RUN, taskRun({ name: 'unborn', pipelineRun: 'cart-e2e-1', task: 'build', pod: null }));
+
+  const policy = await call('konflux_get_policy_report', { pipelinerun: 'cart-e2e-1' });
+  const pod = await call('konflux_get_pod_events', { taskrun: 'unborn' });
+
+  expect(policy.result.error).toContain('has no task that verifies a policy');
+  expect(pod.result.error).toContain('has no pod: it was never created; its condition says why');
+  expect(toolbox.gaps()).toEqual([]);
 });
 
 test('a policy report whose log is gone is a gap, and the check is still told', async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { type KubeObject, pipelineRun, taskRun } from '../../../src/demo/konflux/objects.ts';
 import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
@@ -326,6 +327,46 @@ test('the tree of a run shows timing, what waited for what, the failing path and
     { task: 'summary' },
     { task: 'scan', state: 'Skipped', reason: 'Parent Tasks were skipped' },
   ]);
+});
+
+test('a pipeline as a chain of very many tasks holds nothing up, and its path is shown from near the end', async () => {
+  const { cluster, ask } = await createKonfluxScene();
+  const tasks = Array.from({ length: 20_000 }, (_, at) => ({ name: `t${at}`, runAfter: [`t${at - 1}`] }));
+  cluster.add(
+    pipelineRun({ name: 'chain', sha: SHA, condition: FAILED, status: { pipelineSpec: { tasks } } }),
+    taskRun({
+      name: 'last',
+      pipelineRun: 'chain',
+      task: 't19999',
+      condition: { status: 'False', reason: 'Failed', message: 'no' },
+    }),
+  );
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+
+  const { failing_path } = await ask<{ failing_path: string[] }>('konflux_get_pipelinerun', {
+    pipelinerun: 'chain',
+  });
+
+  delay.disable();
+  expect(failing_path).toEqual([expect.stringMatching(/^… → t19950 .* → t19999 \(Failed, 600 s\)$/)]);
+  expect(delay.max / 1e6).toBeLessThan(2_500);
+});
+
+test('of very many tasks that failed the paths of some are shown, and how many there are', async () => {
+  const { cluster, ask } = await createKonfluxScene();
+  const condition = { status: 'False', reason: 'Failed', message: 'no' };
+  const failed = Array.from({ length: 60 }, (_, at) =>
+    taskRun({ name: `x-${at}`, pipelineRun: 'wide', task: `t${at}`, condition }),
+  );
+  cluster.add(pipelineRun({ name: 'wide', sha: SHA, condition: FAILED }), ...failed);
+
+  const { failing_path } = await ask<{ failing_path: string[] }>('konflux_get_pipelinerun', {
+    pipelinerun: 'wide',
+  });
+
+  expect(failing_path).toHaveLength(51);
+  expect(failing_path.at(-1)).toBe('… and 10 more');
 });
 
 test('task runs are found by reference when the label does not lead to them, and inside of old data', async () => {

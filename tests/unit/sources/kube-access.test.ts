@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
 import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { PermanentError } from '../../../src/errors.ts';
@@ -62,13 +62,31 @@ describe('a kubeconfig', () => {
 
 const hasOpenssl = findProgram('openssl') !== null;
 
+test.skipIf(!hasOpenssl)('a pod is logged in by its service account', async () => {
+  const tls = makeCertificate();
+  const { url, requests } = await startServer((_, response) => answerJson(response, { items: [] }), tls);
+  const root = makeFolder();
+  const account = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+  mkdirSync(account, { recursive: true });
+  writeFileSync(join(account, 'ca.crt'), tls.cert);
+  writeFileSync(join(account, 'token'), 'first-token');
+  const { hostname, port } = new URL(url);
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', hostname);
+  vi.stubEnv('KUBERNETES_SERVICE_PORT', port);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const login = { kind: 'in-cluster' as const, root };
+  const cluster = await openKonfluxCluster({ name: 'prod', login });
+  onTestFinished(() => cluster.close());
+  const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: 7, sha: SHA };
+  const { call } = asModel(createKonfluxSource([{ cluster, namespace: 'team' }], scope));
+
+  expect(await call('konflux_list_pipelineruns')).toMatchObject({ isError: false });
+  expect(requests[0]).toMatchObject({ authorization: 'Bearer first-token' });
+  expect(requests[0]?.path).toBe('/apis/tekton.dev/v1/namespaces/team/pipelineruns');
+});
+
 test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no other', async () => {
-  const folder = makeFolder();
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const names = ['-subj', '/CN=k8s', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...made, ...names], { stdio: 'ignore' });
-  const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  const tls = makeCertificate();
   const { url } = await startServer((_, response) => answerJson(response, { items: [] }), tls);
   const authority = Buffer.from(tls.cert).toString('base64');
   const listAt = async (file: string) => {
@@ -102,6 +120,15 @@ interface Wrong {
   context?: string;
   url?: string;
   verify?: boolean;
+}
+
+function makeCertificate() {
+  const folder = makeFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = ['-subj', '/CN=k8s', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...made, ...names], { stdio: 'ignore' });
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
 function makeFolder(): string {

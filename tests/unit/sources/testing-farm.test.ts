@@ -185,6 +185,17 @@ describe('results', () => {
     ]);
   });
 
+  test.each(['constructor', '__proto__', 'toString'])('may have any word as a result: %s', async (word) => {
+    const xunit = `<testsuites overall-result="${word}"><testsuite name="p" result="${word}">
+      <testcase name="t" result="${word}"/></testsuite></testsuites>`;
+    const { ask } = await createFarm({ request: { result: { xunit } } });
+
+    expect(await ask('testing_farm_list_results', ARGS)).toMatchObject({
+      failed_tests: 1,
+      plans: [{ result: word.toLowerCase(), tests: [{ test: 't', result: word.toLowerCase() }] }],
+    });
+  });
+
   test('inside of the request are taken from there', async () => {
     const { ask, artifacts } = await createFarm({
       request: { result: { overall: 'passed', xunit: '<testsuites overall-result="passed"></testsuites>' } },
@@ -245,6 +256,21 @@ describe('logs', () => {
     await call('fetch_to_sandbox', { tool: 'testing_farm_get_log', args, path: '/tmp/data/test.log' });
     expect(sandbox.files.get('/tmp/data/test.log')?.toString()).toBe('boom ✗\n');
   });
+
+  test('of 100 MB go into a file to their last byte', async () => {
+    const line = `${'ü'.repeat(49)}\n`;
+    const log = `${line.repeat(1_000_000)}the end`;
+    const { call, sandbox } = await createFarm({ files: { 'pipeline.log': log } });
+
+    const { result } = await call('fetch_to_sandbox', {
+      tool: 'testing_farm_get_log',
+      args: ARGS,
+      path: 'a.log',
+    });
+
+    expect(result).toMatchObject({ saved_to: '/tmp/data/a.log', bytes: Buffer.byteLength(log) });
+    expect(sandbox.files.get('/tmp/data/a.log')?.subarray(-7).toString()).toBe('the end');
+  }, 60_000);
 
   test('are unpacked when they are stored packed', async () => {
     const { ask } = await createFarm({

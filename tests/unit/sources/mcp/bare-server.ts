@@ -13,24 +13,40 @@ type OnCall = (
 interface BareOptions {
   onInitialize?: (count: number) => Promise<unknown>;
   tools?: readonly object[];
-  /** As long as it is, everything is answered 503. */
-  isAway?: () => boolean;
+  /** Instead of them, page by page. */
+  listTools?: () => object | Promise<object>;
+  /** Hears the arguments of each call. */
+  onCall?: (args: unknown) => unknown;
+  /** What is answered instead to a request of this JSON-RPC method (GET has none). */
+  refuse?: (method: string | undefined) => Refusal | undefined;
+}
+
+export interface Refusal {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
 }
 
 /** An MCP server as the SDK would not let one be: what a call gets is written by hand. */
 export async function startBareServer(onCall: OnCall, options: BareOptions = {}) {
-  const { onInitialize = async () => {}, tools = TOOLS, isAway = () => false } = options;
+  const { onInitialize = async () => {}, tools = TOOLS, refuse = () => undefined } = options;
+  const { listTools = () => ({ tools }) } = options;
   const encodings: unknown[] = [];
+  const methods: string[] = [];
   let connects = 0;
   const server = createServer(async (request, response) => {
     encodings.push(request.headers['accept-encoding']);
-    if (isAway()) return response.writeHead(503).end();
-    if (request.method !== 'POST') return response.writeHead(405).end();
-    const { id, method, params } = (await json(request)) as Asked;
+    const asked = request.method === 'POST' ? ((await json(request)) as Asked) : undefined;
+    methods.push(asked?.method ?? request.method ?? '');
+    const refusal = refuse(asked?.method);
+    if (refusal) return response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+    if (!asked) return response.writeHead(405).end();
+    const { id, method, params } = asked;
     const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
     response.setHeader('content-type', 'application/json');
+    if (method === 'tools/call') options.onCall?.(params.arguments);
     if (method === 'tools/call') return onCall(answer, response, request.headers.authorization ?? '');
-    if (method === 'tools/list') return response.end(answer({ tools }));
+    if (method === 'tools/list') return response.end(answer(await listTools()));
     if (method !== 'initialize') return response.writeHead(202).end();
     connects += 1;
     await onInitialize(connects);
@@ -44,13 +60,13 @@ export async function startBareServer(onCall: OnCall, options: BareOptions = {})
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, encodings };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, encodings, methods };
 }
 
 interface Asked {
   id: number;
   method: string;
-  params: { protocolVersion: string };
+  params: { protocolVersion: string; arguments?: unknown };
 }
 
 const TOOLS = ['search_pages', 'get_page'].map((name) => ({ name, inputSchema: { type: 'object' } }));

@@ -1,32 +1,13 @@
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PermanentError, RetryableError } from '../../../../src/errors.ts';
 import type { McpReach, McpServer } from '../../../../src/sources/mcp/server.ts';
 import { type McpSource, openMcpSource } from '../../../../src/sources/mcp/source.ts';
-import { createToolbox } from '../../../services/redactor.ts';
 import { failureOf, resolveTo, startServer } from '../../gitlab/gitlab-server.ts';
 import { call } from '../../tools/calling.ts';
-import { createMemorySandbox } from '../../tools/memory-sandbox.ts';
+import { attach, STDIO, TOOLS } from './attach.ts';
 import { startBareServer } from './bare-server.ts';
 import { startWiki } from './wiki-http.ts';
-
-const STDIO: McpReach = {
-  kind: 'stdio',
-  command: process.execPath,
-  args: [join(import.meta.dirname, 'wiki-stdio.ts')],
-  env: { WIKI_TOKEN: 'wiki-secret' },
-};
-const TOOLS = ['search_pages', 'get_page'];
-
-async function attach(reach: McpReach, more: Partial<McpServer> = {}) {
-  const server = { name: 'wiki', tools: TOOLS, timeoutMs: 10_000, reach, ...more };
-  const { source, close } = await openMcpSource(server, new AbortController().signal);
-  onTestFinished(close);
-  const sandbox = createMemorySandbox();
-  const toolbox = createToolbox({ sandbox, sources: [source] });
-  return { source, sandbox, toolbox };
-}
 
 describe.each(['stdio', 'http'] as const)('a server over %s', (kind) => {
   const reach = async (): Promise<McpReach> =>
@@ -266,43 +247,6 @@ test('the token is sent with every request over HTTP', async () => {
   expect(new Set(wiki.seen)).toEqual(new Set(['Bearer hush']));
 });
 
-test('a server that was started anew is connected to again', async () => {
-  const wiki = await startWiki();
-  const { toolbox } = await attach({ kind: 'http', url: wiki.url });
-  wiki.forget();
-
-  expect(await call(toolbox, 'wiki_get_page', { id: 1 })).toMatchObject({ isError: false });
-});
-
-test('two calls that lose the session at once share one new connection', async () => {
-  const pairs = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let calls = 0;
-  let connects = 0;
-  const { url } = await startBareServer(
-    async (answer, response) => {
-      calls += 1;
-      const isLost = calls <= 2;
-      // Answered together, so that neither is done before the other has asked.
-      const pair = pairs[isLost ? 0 : 1];
-      if (calls % 2 === 0) pair?.resolve();
-      await pair?.promise;
-      if (isLost) return response.writeHead(404).end();
-      return response.end(answer({ content: [{ type: 'text', text: 'here' }] }));
-    },
-    {
-      onInitialize: async (count) => {
-        connects = count;
-      },
-    },
-  );
-  const { toolbox } = await attach({ kind: 'http', url });
-
-  const outcomes = await Promise.all(TOOLS.map((tool) => call(toolbox, `wiki_${tool}`, {})));
-
-  expect(outcomes).toMatchObject([{ isError: false }, { isError: false }]);
-  expect(connects).toBe(2);
-});
-
 test('a token that is echoed in how the tools are described is taken out', async () => {
   const inputSchema = { type: 'object', properties: { id: { type: 'string', description: 'hush-hush' } } };
   const tools = ['get_page', 'search_pages'].map((name) => ({
@@ -317,36 +261,4 @@ test('a token that is echoed in how the tools are described is taken out', async
   const told = JSON.stringify(toolbox.definitions);
   expect(told).toContain('you are [secret]');
   expect(told).not.toContain('hush');
-});
-
-test('an abort does not wait for a connection that is being made anew', async () => {
-  const again = Promise.withResolvers<void>();
-  const { url } = await startBareServer((_, response) => response.writeHead(404).end(), {
-    async onInitialize(count) {
-      if (count === 1) return;
-      again.resolve();
-      await new Promise(() => undefined);
-    },
-  });
-  const { toolbox } = await attach({ kind: 'http', url }, { timeoutMs: 2_000 });
-  const controller = new AbortController();
-  const reason = new Error('a newer commit was pushed');
-
-  const calling = failureOf(call(toolbox, 'wiki_get_page', {}, controller.signal));
-  await again.promise;
-  const abortedAt = performance.now();
-  controller.abort(reason);
-
-  expect(await calling).toBe(reason);
-  expect(performance.now() - abortedAt).toBeLessThan(1_000);
-});
-
-test('a process that died in a call is a gap, and is started again for the next one', async () => {
-  const { toolbox } = await attach(STDIO);
-
-  const died = await call(toolbox, 'wiki_get_page', { id: 500 });
-  const next = await call(toolbox, 'wiki_get_page', { id: 1 });
-
-  expect(died.result.error).toMatch(/^wiki_get_page: MCP server wiki, get_page: .*closed/i);
-  expect(next).toMatchObject({ isError: false });
 });
