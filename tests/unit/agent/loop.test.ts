@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
+import type { Hooks } from '../../../src/agent/hooks.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import {
@@ -528,6 +529,19 @@ describe('a conversation that is too long for the model', () => {
     expect(messages.at(-1)).not.toHaveProperty('size');
     expect(messages).toHaveLength(18);
     expect(messages[2]).toEqual(long(0)[1]);
+  });
+
+  test('ends with an answer that the hooks have looked at', async () => {
+    const withheld: Hooks = {
+      afterModel: (turn) => ({ turn: { ...turn, message: { ...turn.message, content: '[withheld]' } } }),
+    };
+    const { result, messages } = await run([{ throws: TOO_LONG }, { text: 'the mark' }], {
+      messages: history(),
+      contextLimit: 8_000,
+      hooks: [withheld],
+    });
+    expect(result.text).toBe('[withheld]');
+    expect(JSON.stringify(messages)).not.toContain('the mark');
   });
 
   test('is cut further for a model whose window is smaller still', async () => {
