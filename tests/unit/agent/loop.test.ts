@@ -107,6 +107,19 @@ describe('an answer that the output limit cuts off', () => {
     expect(messages).toHaveLength(2);
   });
 
+  test('begins anew when it went on with calls that were all refused', async () => {
+    const { result, requests } = await run(
+      [
+        { text: 'The cause is ', stop: 'length' },
+        { text: 'what', calls: [look] },
+        { text: 'It is the lock file.' },
+      ],
+      { hooks: [{ beforeTool: () => ({ refuse: 'not again' }) }] },
+    );
+    expect(requests[2]?.messages).toHaveLength(1);
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'answered' });
+  });
+
   test('may go on with calls, which keep the text', async () => {
     const { messages } = await run([
       { text: 'I look at ', stop: 'length' },
