@@ -63,7 +63,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
       const isEnough = (left: Message[]): boolean => fits(left, goal);
       shorter = await pruneUntil(shorter, isEnough, { keepFile: options.keepFile, signal: run.signal });
       const tokensAfter = toTokens(shorter);
-      state.isExhausted = !fits(shorter, threshold) || tokensAfter >= tokensBefore;
+      state.isExhausted = !fits(shorter, threshold);
       if (tokensAfter >= tokensBefore) {
         run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
         return false;

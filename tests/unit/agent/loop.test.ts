@@ -185,12 +185,17 @@ describe('the budget', () => {
   test('of context holds for the last turn too: what is sent is cut until it fits', async () => {
     const { toolbox } = scriptedTools(async () => ({ text: 'y'.repeat(9_000) }));
     const { result, requests, messages } = await run(
-      [{ text: 'Looking.', calls: [look], usage: { inputTokens: 50 } }, { text: 'It is the lock file.' }],
+      [
+        { text: 'Looking.', calls: [look], usage: { inputTokens: 50 } },
+        { text: 'It is the lock file.', usage: { inputTokens: 400 } },
+      ],
       { toolbox },
     );
     expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'context' });
     expect(JSON.stringify(requests[1]?.messages).length).toBeLessThan(2_000);
     expect(JSON.stringify(messages)).toContain('y'.repeat(9_000));
+    // What it counted was not all of it.
+    expect(messages.at(-1)).not.toHaveProperty('size');
   });
 
   test('of context that has no room for the instructions asks nobody, and says which setting is too low', async () => {
