@@ -4,7 +4,7 @@ import { answerFilesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes }
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
 import type { Model, ModelRequest } from './model.ts';
-import { type KeepFile, pruneResults } from './prune.ts';
+import { type KeepFile, pruneResults, pruneUntil } from './prune.ts';
 import { listTurns, summarize, toNotes, toSummaryMessage } from './summarize.ts';
 
 export interface Compaction {
@@ -46,31 +46,28 @@ export function createCompaction(options: CompactionOptions): Compaction {
       if (notesFile !== null) state.notesFiles.push(notesFile);
       let shorter = withoutSizes(messages);
       let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
-      // Nobody has counted what is left of it.
-      const fits = (tokens: number): boolean => {
-        const left = { ...request, messages: shorter };
-        return likelyTokens(left) <= tokens && mostTokens(left, '') <= contextLimit;
-      };
+      const toTokens = measure({ ...request, messages });
+      const tokensBefore = toTokens(messages);
+      const fits = (left: Message[], tokens: number): boolean =>
+        toTokens(left) <= tokens && mostTokens({ ...request, messages: left }, '') <= contextLimit;
       for (const share of TAIL_SHARES) {
         const parts = split(shorter, share * (goal / ratio));
-        const pruned = await pruneResults(parts.middle, options.keepFile, run.signal);
+        const pruned = await pruneResults(parts.middle, { keepFile: options.keepFile, signal: run.signal });
         shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
-        if (fits(goal * SLACK)) break;
+        if (fits(shorter, goal * SLACK)) break;
         const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
         if (cut) ({ messages: shorter, how } = cut);
-        if (fits(goal)) break;
+        if (fits(shorter, goal)) break;
       }
       // The last results alone may be too much.
-      if (!fits(goal)) shorter = (await pruneResults(toGroups(shorter), options.keepFile, run.signal)).flat();
-      state.isExhausted = !fits(threshold);
-      const bytesBefore = requestBytes({ ...request, messages });
-      const bytesAfter = requestBytes({ ...request, messages: shorter });
-      if (bytesAfter >= bytesBefore) {
+      const isEnough = (left: Message[]): boolean => fits(left, goal);
+      shorter = await pruneUntil(shorter, isEnough, { keepFile: options.keepFile, signal: run.signal });
+      const tokensAfter = toTokens(shorter);
+      state.isExhausted = !fits(shorter, threshold);
+      if (tokensAfter >= tokensBefore) {
         run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
         return false;
       }
-      const tokensBefore = likelyTokens({ ...request, messages });
-      const tokensAfter = Math.ceil((tokensBefore * bytesAfter) / bytesBefore);
       run.signal.throwIfAborted();
       await options.archive(messages);
       run.signal.throwIfAborted();
@@ -79,6 +76,12 @@ export function createCompaction(options: CompactionOptions): Compaction {
       return true;
     },
   };
+}
+
+/** What is left of a conversation is likely as dense as all of it is. */
+function measure(request: ModelRequest): (left: readonly Message[]) => number {
+  const tokensPerByte = likelyTokens(request) / requestBytes(request);
+  return (messages) => Math.ceil(tokensPerByte * requestBytes({ ...request, messages }));
 }
 
 interface State {

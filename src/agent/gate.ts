@@ -9,6 +9,8 @@ import { askSide } from './side-call.ts';
 export interface GateOptions {
   /** Judges whether the answer reflects the tool results; without one there are only the cheap checks. */
   judge: Model | null;
+  /** For the judge; then the answer passes. */
+  maxWaitMs?: number;
 }
 
 const MAX_OBJECTIONS = 2;
@@ -17,15 +19,17 @@ const PREVIEW_CHARS = 280;
 const MAX_PROMISE_CHARS = 400;
 /** Thinking counts, too. */
 const MAX_VERDICT_TOKENS = 2_000;
+const MAX_VERDICT_WAIT_MS = 120_000;
 
 /** Sends an answer back that is none, at most twice. */
-export function createGate({ judge }: GateOptions): Hooks {
+export function createGate({ judge, maxWaitMs = MAX_VERDICT_WAIT_MS }: GateOptions): Hooks {
   let objections = 0;
   return {
     async afterAgent(answer, run) {
       if (objections >= MAX_OBJECTIONS) return undefined;
       const objection =
-        findCheapObjection(answer, run, objections) ?? (judge && (await askJudge(judge, answer, run)));
+        findCheapObjection(answer, run, objections) ??
+        (judge && (await askJudge(judge, answer, { run, maxWaitMs })));
       if (!objection) return undefined;
       objections += 1;
       return { sendBack: objection };
@@ -54,13 +58,19 @@ function isPromise(answer: string): boolean {
 }
 
 /** By intent, not by phrases. A judge that can not be asked does not hold anything up. */
-async function askJudge(judge: Model, answer: string, run: RunView): Promise<string | null> {
+async function askJudge(
+  judge: Model,
+  answer: string,
+  { run, maxWaitMs }: { run: RunView; maxWaitMs: number },
+): Promise<string | null> {
   const question = run.messages.findLast(isQuestion)?.content ?? '';
   try {
     const verdict = await askSide(judge, 'judgement', run, {
       system: JUDGE_SYSTEM_PROMPT,
-      prompt: toPrompt({ question, 'tool-results': toPreviews(run.messages).join('\n'), answer }),
+      // As JSON no part of it can pretend to be another.
+      prompt: JSON.stringify({ question, toolResults: toPreviews(run.messages), answer }),
       maxOutputTokens: MAX_VERDICT_TOKENS,
+      maxWaitMs,
     });
     const [, reason] = /^\s*CONTINUE:\s*([\s\S]*)/i.exec(verdict) ?? [];
     if (reason === undefined && !/^\s*DONE\b/i.test(verdict))
@@ -81,10 +91,4 @@ function toPreviews(messages: readonly Message[]): string[] {
     .filter((message) => message.role === 'tool')
     .slice(-PREVIEWS)
     .map(({ name, content }) => `${name}: ${content.slice(0, PREVIEW_CHARS)}`);
-}
-
-function toPrompt(parts: Record<string, string>): string {
-  return Object.entries(parts)
-    .map(([name, text]) => `<${name}>\n${text}\n</${name}>`)
-    .join('\n');
 }

@@ -181,13 +181,13 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
   });
   for (const words of refusals) nudge(run, words);
   if (hasText(message.content)) run.lastText = message.content;
+  run.draft = '';
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);
   const { toolbox, hooks, signal, clock } = run;
   const view = (report: Report): RunView => toView(run, report);
   const results = yield* runTools({ toolbox, hooks, signal, clock, view }, allowed);
   run.messages.push(kept, ...results);
-  run.draft = '';
   run.emptyResponses = 0;
   yield* save(run);
 }

@@ -1,4 +1,5 @@
 // The words the loop itself says to the model.
+import { cutEnd } from './cut-text.ts';
 
 export const BASE_SYSTEM_PROMPT = `# Who you are
 You are Hummingbird, an engineer who finds out why a merge request's pipeline failed. You investigate with tools, then
@@ -64,7 +65,7 @@ export function toRefusal(tool: string, reason: string): string {
 const MAX_DRAFT_CHARS = 20_000;
 
 export function toSentBack(draft: string, reason: string): string {
-  return `[System notice] Your answer was not published yet: ${reason}\n\nIt was:\n${draft.slice(0, MAX_DRAFT_CHARS)}`;
+  return `[System notice] Your answer was not published yet: ${reason}\n\nIt was:\n${cutEnd(draft, MAX_DRAFT_CHARS)}`;
 }
 
 export const SUMMARY_HEADINGS = [

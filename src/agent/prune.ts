@@ -5,23 +5,32 @@ import type { AnswerFile, Message, ToolMessage } from './messages.ts';
 /** Puts a text where the model can read it again; null when there is no room for it. */
 export type KeepFile = (name: string, text: string) => Promise<string | null>;
 
+export interface PruneOptions {
+  keepFile: KeepFile;
+  signal: AbortSignal;
+}
+
 const WORTH_PRUNING_BYTES = 600;
 const SHOWN_CHARS = 160;
 
 /** Old results give way to the name of the file that still holds them. One after the other: there may be many. */
-export async function pruneResults(
-  groups: readonly Group[],
-  keepFile: KeepFile,
-  signal: AbortSignal,
-): Promise<Group[]> {
+export async function pruneResults(groups: readonly Group[], options: PruneOptions): Promise<Group[]> {
   const pruned: Group[] = [];
-  for (const group of groups) {
-    const messages: Message[] = [];
-    for (const message of group) {
-      signal.throwIfAborted();
-      messages.push(await pruneResult(message, keepFile));
-    }
-    pruned.push(messages);
+  for (const group of groups) pruned.push(await pruneUntil(group, () => false, options));
+  return pruned;
+}
+
+/** The same, the oldest first, until it is enough. */
+export async function pruneUntil(
+  messages: Message[],
+  isEnough: (messages: Message[]) => boolean,
+  { keepFile, signal }: PruneOptions,
+): Promise<Message[]> {
+  let pruned = messages;
+  for (const [index, message] of messages.entries()) {
+    if (isEnough(pruned)) return pruned;
+    signal.throwIfAborted();
+    pruned = pruned.with(index, await pruneResult(message, keepFile));
   }
   return pruned;
 }

@@ -9,9 +9,9 @@ const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and wa
 
 /** So often a call may bring the same result before it is refused. */
 const MAX_SAME = 3;
-/** Only what happened lately counts: looking at a file again after a while is no circle. */
-const WINDOW = 24;
-/** Refusals after which the repeats are taken out of the request, and after which the tools are. */
+/** Only what happened in the last turns counts: looking at a file again after a while is no circle. */
+const WINDOW_TURNS = 24;
+/** Turns with refusals after which the repeats are taken out of the request, and after which the tools are. */
 const DROP_AFTER = 2;
 const TOOLS_OFF_AFTER = 4;
 
@@ -20,30 +20,29 @@ const TOOLS_OFF_AFTER = 4;
  * imitating them; at last there are no tools. Results that differ are no repeats, so polling is free to go on.
  */
 export function createRepeatGuard(): Hooks {
-  const executed: { call: string; result: string }[] = [];
-  /** Turns in which something was refused. */
-  let refusals = 0;
-  let refusedIn = 0;
+  let executed: { call: string; result: string; turn: number }[] = [];
+  let refusedIn: number[] = [];
   return {
     beforeTool(call, run) {
       const key = toKey(call);
       if (!isRepeat(executed, key)) return undefined;
-      if (run.iteration !== refusedIn) refusals += 1;
-      refusedIn = run.iteration;
-      run.report({ type: 'loop-detected', call, step: toStep(refusals) });
+      if (!refusedIn.includes(run.iteration)) refusedIn.push(run.iteration);
+      run.report({ type: 'loop-detected', call, step: toStep(refusedIn.length) });
       return {
         refuse: `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`,
       };
     },
-    afterTool(call, outcome) {
-      executed.push({ call: toKey(call), result: toResult(outcome) });
-      if (executed.length > WINDOW) executed.shift();
+    afterTool(call, outcome, run) {
+      executed.push({ call: toKey(call), result: toResult(outcome), turn: run.iteration });
       return undefined;
     },
-    beforeModel(request) {
-      if (refusals < DROP_AFTER) return undefined;
+    beforeModel(request, run) {
+      const isRecent = (turn: number): boolean => turn >= run.iteration - WINDOW_TURNS;
+      executed = executed.filter(({ turn }) => isRecent(turn));
+      refusedIn = refusedIn.filter(isRecent);
+      if (refusedIn.length < DROP_AFTER) return undefined;
       const messages = dropRepeats(request.messages);
-      if (refusals < TOOLS_OFF_AFTER) return { request: { ...request, messages } };
+      if (refusedIn.length < TOOLS_OFF_AFTER) return { request: { ...request, messages } };
       const transient = [request.transient, FINAL_TURN_WARNING].filter(Boolean).join('\n\n');
       return { request: { ...request, messages, transient }, last: WENT_IN_CIRCLES };
     },

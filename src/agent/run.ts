@@ -1,7 +1,7 @@
 // What a run remembers from turn to turn, beside the conversation itself.
 import type { Limits, Used } from './budget.ts';
 import { type Clock, startClock } from './clock.ts';
-import { likelyTokens, mostTokens } from './estimate.ts';
+import { mostTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
@@ -93,11 +93,6 @@ function findLastText(messages: readonly Message[]): string {
     .slice(asked + 1)
     .findLast((one) => one.role === 'assistant' && one.content.trim() !== '');
   return said?.content ?? '';
-}
-
-/** Of what would be sent now, in tokens. */
-export function sizeOf(run: Run): number {
-  return likelyTokens(run.request());
 }
 
 function withDraft(messages: readonly Message[], draft: string): readonly Message[] {

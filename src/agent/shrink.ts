@@ -1,3 +1,4 @@
+import { cutMiddle } from './cut-text.ts';
 import { findUncounted, messagesBytes, mostTokens } from './estimate.ts';
 import { type Group, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { Message } from './messages.ts';
@@ -52,10 +53,4 @@ function cutTexts(messages: Group, maxBytes: number): Message[] {
 function cutResult(message: Message): Message {
   if (message.role !== 'tool' || message.content.length <= MAX_RESULT_CHARS) return message;
   return { ...message, content: JSON.stringify({ cut: cutMiddle(message.content, MAX_RESULT_CHARS) }) };
-}
-
-function cutMiddle(text: string, maxChars: number): string {
-  const half = Math.floor(maxChars / 2);
-  // Half a character is none, and some providers refuse it.
-  return `${text.slice(0, half)} … ${text.slice(-half)}`.toWellFormed();
 }

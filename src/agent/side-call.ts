@@ -6,15 +6,18 @@ export interface SideQuestion {
   system: string;
   prompt: string;
   maxOutputTokens: number;
+  /** Nothing that is only useful may use up the time of the run. */
+  maxWaitMs: number;
 }
 
-/** One question to a model beside the conversation; counted with the run. Throws what the model throws. */
+/** One question to a model beside the conversation; counted with the run. Throws what the model throws, or a time-out. */
 export async function askSide(
   side: Model,
   purpose: string,
   run: RunView,
-  { system, prompt, maxOutputTokens }: SideQuestion,
+  { system, prompt, maxOutputTokens, maxWaitMs }: SideQuestion,
 ): Promise<string> {
+  const signal = AbortSignal.any([run.signal, AbortSignal.timeout(maxWaitMs)]);
   const { message, usage } = await untilAborted(
     side.generate({
       system,
@@ -22,10 +25,10 @@ export async function askSide(
       tools: [],
       toolsDisabled: false,
       maxOutputTokens,
-      signal: run.signal,
+      signal,
       onEvent: (event) => run.report(event),
     }),
-    run.signal,
+    signal,
   );
   run.spend(usage);
   run.report({ type: 'usage', purpose, model: side.name, usage });

@@ -1,3 +1,4 @@
+import { cutEnd, cutMiddle } from './cut-text.ts';
 import { messagesBytes } from './estimate.ts';
 import type { Group } from './groups.ts';
 import type { RunView } from './hooks.ts';
@@ -9,6 +10,7 @@ import { askSide } from './side-call.ts';
 
 /** Thinking counts, too. */
 const MAX_SUMMARY_TOKENS = 16_000;
+const MAX_SUMMARY_WAIT_MS = 300_000;
 const MAX_RESULT_CHARS = 1_500;
 const MAX_LIST_CHARS = 4_000;
 /** What stands around the texts of a question, in it and on the wire. */
@@ -40,6 +42,7 @@ export async function summarize(
     system: SUMMARY_SYSTEM_PROMPT,
     prompt: parts.join('\n'),
     maxOutputTokens: MAX_SUMMARY_TOKENS,
+    maxWaitMs: MAX_SUMMARY_WAIT_MS,
   });
   const isWhole = SUMMARY_HEADINGS.every((heading) => summary.includes(heading));
   const replaced = messagesBytes(groups.flat()) + Buffer.byteLength(previous ?? '');
@@ -54,7 +57,7 @@ export function toNotes(messages: readonly Message[]): string {
 /** What was done, without a model: the calls and where their results are. */
 export function listTurns(groups: readonly Group[], previous: string | null): string {
   const calls = groups.flat().flatMap((message) => {
-    if (message.role === 'assistant' && message.content) return [`- said: ${shorten(message.content, 300)}`];
+    if (message.role === 'assistant' && message.content) return [`- said: ${cutEnd(message.content, 300)}`];
     if (message.role !== 'tool') return [];
     const files = filesOf(message).join(', ');
     return [`- ${message.name}${files === '' ? '' : `, its result is in ${files}`}`];
@@ -81,22 +84,12 @@ export function toSummaryMessage(
 function toText(message: Message): string {
   if (message.role === 'user') return `asked: ${message.content}`;
   if (message.role === 'tool')
-    return `result of ${message.name}: ${shorten(message.content, MAX_RESULT_CHARS)}`;
+    return `result of ${message.name}: ${cutEnd(message.content, MAX_RESULT_CHARS)}`;
   const calls = message.toolCalls.map((call) => `called ${call.name} ${JSON.stringify(call.arguments)}`);
   return [...(message.content ? [`said: ${message.content}`] : []), ...calls].join('\n');
-}
-
-function shorten(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`;
 }
 
 /** A character has up to three bytes. */
 function cutToBytes(text: string, maxBytes: number): string {
   return Buffer.byteLength(text) <= maxBytes ? text : cutMiddle(text, maxBytes / 3);
-}
-
-function cutMiddle(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters …]\n${text.slice(-half)}`;
 }

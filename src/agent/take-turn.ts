@@ -1,13 +1,13 @@
 import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
-import { mostTokens } from './estimate.ts';
+import { likelyTokens, mostTokens } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import type { AssistantMessage } from './messages.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
-import { type Run, sizeOf, toView } from './run.ts';
+import { type Run, toView } from './run.ts';
 import { fitInto, shrinkToFit } from './shrink.ts';
 import { type Report, whileRunning } from './while-running.ts';
 
@@ -63,22 +63,25 @@ async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise
 
 /** Compacted, once; if that is not enough, cut down to what surely fits and asked for an answer. */
 async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<TakenTurn> {
+  const view = toView(run, report);
+  const { contextLimit } = run.limits;
+  const isWithinLimit = (): boolean => mostTokens(run.request(plan.words), run.model.name) <= contextLimit;
+  // Nobody knows how small the window is of a model that refuses what is within the limit.
+  let maxTokens = isWithinLimit() ? likelyTokens(run.request()) / 2 : contextLimit;
   try {
-    const refused = sizeOf(run);
-    const view = toView(run, report);
-    const isShorter = await run.compaction?.compact(run.messages, run.request(), view, refused / 2);
-    if (isShorter && mostTokens(run.request(plan.words), run.model.name) <= run.limits.contextLimit)
-      return await ask(run, plan, report);
+    const isShorter = await run.compaction?.compact(run.messages, run.request(), view, maxTokens);
+    if (isShorter && isWithinLimit()) return await ask(run, plan, report);
   } catch (error) {
     if (!isTooLong(error)) throw error;
   }
   report({ type: 'warning', kind: 'final-turn', iteration: run.iteration });
   const words = plan.words.includes(FINAL_TURN_WARNING) ? plan.words : [...plan.words, FINAL_TURN_WARNING];
   const whole = run.request(words);
-  for (let maxTokens = Math.min(sizeOf(run), run.limits.contextLimit) / 2; ; maxTokens /= 2) {
+  for (; ; maxTokens /= 2) {
     try {
       const shorter = shrinkToFit(whole, maxTokens);
-      const turn = await generate(run, { ...shorter, toolsDisabled: true }, report);
+      const answered = await generate(run, { ...shorter, toolsDisabled: true }, report);
+      const turn = await fireAfterModel(run.hooks, answered, view);
       return { turn, last: plan.last ?? TOO_LONG, isWhole: false };
     } catch (error) {
       if (!isTooLong(error) || maxTokens < MIN_TOKENS) throw error;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type CompactionOptions, createCompaction } from '../../../src/agent/compaction.ts';
 import { answerFilesOf } from '../../../src/agent/groups.ts';
 import type { Message } from '../../../src/agent/messages.ts';
-import { ModelError } from '../../../src/agent/model.ts';
+import { type Model, ModelError } from '../../../src/agent/model.ts';
 import {
   CONTEXT_WARNING,
   FINAL_TURN_WARNING,
@@ -11,6 +11,7 @@ import {
   SUMMARY_SYSTEM_PROMPT,
 } from '../../../src/agent/prompts.ts';
 import { checkHistory } from '../../../src/models/check-history.ts';
+import { withFallback } from '../../../src/models/with-fallback.ts';
 import { run, typesOf } from './run-loop.ts';
 import { type ScriptedTurn, scriptedModel, scriptedTools } from './scripted.ts';
 
@@ -181,6 +182,88 @@ describe('a long conversation', () => {
   });
 });
 
+test('words as dense as can be are summed up, too, though their results are too small for files', async () => {
+  const { options } = arrange();
+  const { model } = scriptedModel((index) =>
+    index < 40 ? { calls: [{ name: 'look', arguments: { at: index } }] } : { text: 'Done.' },
+  );
+  const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({ text: `${at} ${'7'.repeat(500)}` }));
+  const { result, events } = await run([], {
+    ...long(),
+    model: countsBytes(model),
+    toolbox,
+    compaction: createCompaction(options),
+  });
+  expect(result.ending).toBe('answered');
+  expect(typesOf(events)).not.toContain('compaction-failed');
+});
+
+test('results that came last are shown as far as there is room for them', async () => {
+  const { options } = arrange();
+  const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({ text: `${at} ${'x'.repeat(900)}` }));
+  const calls = Array.from({ length: 15 }, (_, at) => ({ name: 'look', arguments: { at } }));
+  const { requests } = await run([{ calls, usage: 'counted' }, { text: 'Done.' }], {
+    ...long(),
+    toolbox,
+    compaction: createCompaction(options),
+  });
+  const shown = JSON.stringify(requests[1]?.messages);
+  expect(shown.match(/x{900}/g)?.length).toBeGreaterThan(5);
+  expect(requests[1]?.toolsDisabled).toBe(false);
+});
+
+test('a model that takes over has as much of the conversation as it surely can take', async () => {
+  const { options } = arrange();
+  const { model } = scriptedModel(investigate(30));
+  const { model: successor, requests } = scriptedModel([{ text: 'Done.', usage: 'counted' }]);
+  let asked = 0;
+  const failing: Model = {
+    ...model,
+    name: 'first/model',
+    generate: (request) => {
+      asked += 1;
+      return asked > 7 ? Promise.reject(new ModelError('switch', 'gone')) : model.generate(request);
+    },
+  };
+  const { events } = await run([], {
+    ...long(),
+    model: withFallback([failing, successor]),
+    compaction: createCompaction(options),
+  });
+  expect(typesOf(events)).toContain('context-overflow');
+  expect(Buffer.byteLength(JSON.stringify(requests[0]?.messages))).toBeGreaterThan(LIMIT / 2);
+});
+
+test('what is cut in the middle of a character is still text that every provider takes', async () => {
+  const { options, asked } = arrange(() => ({ text: 'no summary' }));
+  const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({
+    text: '🐦'.repeat(1_000),
+    at,
+  }));
+  const spoken = (index: number): ScriptedTurn => ({
+    ...investigate(60)(index),
+    ...(index < 60 && { text: `${'x'.repeat(index % 2)}${'🐦'.repeat(200)}` }),
+  });
+  const { saved } = await run(spoken, { ...long(), toolbox, compaction: createCompaction(options) });
+  expect(asked.filter((prompt) => !prompt.isWellFormed())).toEqual([]);
+  const cut = saved.flat().filter((message) => message.role === 'user' && message.isSummary);
+  expect(cut.length).toBeGreaterThan(0);
+  expect(cut.filter(({ content }) => !content.isWellFormed())).toEqual([]);
+});
+
+/** As a vendor might count words of strangers. */
+function countsBytes(model: Model): Model {
+  return {
+    ...model,
+    async generate(request) {
+      const turn = await model.generate(request);
+      const said = request.messages.map((one) => [one.content, one.role === 'assistant' && one.toolCalls]);
+      const inputTokens = Buffer.byteLength(JSON.stringify(said));
+      return { ...turn, usage: { ...turn.usage, inputTokens } };
+    },
+  };
+}
+
 describe('a summary', () => {
   test.each([
     ['is longer than what it sums up', () => ({ text: SUMMARY_HEADINGS.join('\n').repeat(20_000) })],
@@ -246,6 +329,24 @@ describe('the budget of the context', () => {
     expect(typesOf(events)).toContain('compaction-failed');
     expect(result.ending).toBe('context');
     expect(requests.at(-1)?.toolsDisabled).toBe(true);
+  });
+
+  test('applies when nothing is left to cut, however dense the words are', async () => {
+    const { options, files } = arrange();
+    const messages: Message[] = [{ role: 'user', content: '7'.repeat(7_000) }];
+    const { model, requests } = scriptedModel((index) => ({
+      calls: [{ name: 'look', arguments: { at: index } }],
+    }));
+    const { result } = await run([], {
+      ...long(),
+      model: countsBytes(model),
+      toolbox: scriptedTools().toolbox,
+      messages,
+      compaction: createCompaction(options),
+    });
+    expect(result.ending).toBe('context');
+    expect(requests.map(({ transient }) => transient)).toContain(CONTEXT_WARNING);
+    expect([...files.keys()].filter((name) => name.endsWith('notes.md')).length).toBeLessThan(3);
   });
 
   test('says nothing while compaction takes care of it', async () => {

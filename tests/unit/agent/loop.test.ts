@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
+import type { Hooks } from '../../../src/agent/hooks.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import {
@@ -106,6 +107,19 @@ describe('an answer that the output limit cuts off', () => {
     expect(messages).toHaveLength(2);
   });
 
+  test('begins anew when it went on with calls that were all refused', async () => {
+    const { result, requests } = await run(
+      [
+        { text: 'The cause is ', stop: 'length' },
+        { text: 'what', calls: [look] },
+        { text: 'It is the lock file.' },
+      ],
+      { hooks: [{ beforeTool: () => ({ refuse: 'not again' }) }] },
+    );
+    expect(requests[2]?.messages).toHaveLength(1);
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'answered' });
+  });
+
   test('may go on with calls, which keep the text', async () => {
     const { messages } = await run([
       { text: 'I look at ', stop: 'length' },
@@ -171,12 +185,17 @@ describe('the budget', () => {
   test('of context holds for the last turn too: what is sent is cut until it fits', async () => {
     const { toolbox } = scriptedTools(async () => ({ text: 'y'.repeat(9_000) }));
     const { result, requests, messages } = await run(
-      [{ text: 'Looking.', calls: [look], usage: { inputTokens: 50 } }, { text: 'It is the lock file.' }],
+      [
+        { text: 'Looking.', calls: [look], usage: { inputTokens: 50 } },
+        { text: 'It is the lock file.', usage: { inputTokens: 400 } },
+      ],
       { toolbox },
     );
     expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'context' });
     expect(JSON.stringify(requests[1]?.messages).length).toBeLessThan(2_000);
     expect(JSON.stringify(messages)).toContain('y'.repeat(9_000));
+    // What it counted was not all of it.
+    expect(messages.at(-1)).not.toHaveProperty('size');
   });
 
   test('of context that has no room for the instructions asks nobody, and says which setting is too low', async () => {
@@ -528,6 +547,19 @@ describe('a conversation that is too long for the model', () => {
     expect(messages.at(-1)).not.toHaveProperty('size');
     expect(messages).toHaveLength(18);
     expect(messages[2]).toEqual(long(0)[1]);
+  });
+
+  test('ends with an answer that the hooks have looked at', async () => {
+    const withheld: Hooks = {
+      afterModel: (turn) => ({ turn: { ...turn, message: { ...turn.message, content: '[withheld]' } } }),
+    };
+    const { result, messages } = await run([{ throws: TOO_LONG }, { text: 'the mark' }], {
+      messages: history(),
+      contextLimit: 8_000,
+      hooks: [withheld],
+    });
+    expect(result.text).toBe('[withheld]');
+    expect(JSON.stringify(messages)).not.toContain('the mark');
   });
 
   test('is cut further for a model whose window is smaller still', async () => {

@@ -130,6 +130,26 @@ test('several repeats in one turn are one step, not all of them', async () => {
   expect(steps).toEqual(Array(4).fill('refused'));
 });
 
+test('many calls at once, made again turn by turn, are a circle', async () => {
+  const calls = Array.from({ length: 13 }, (_, at) => ({ name: 'look', arguments: { at } }));
+  const { executed, result } = await run(() => ({ text: 'Looking.', calls }), {
+    ...long,
+    hooks: [createRepeatGuard()],
+  });
+  expect(executed).toHaveLength(3 * 13);
+  expect(result.reason).toContain('circles');
+});
+
+test('a model that heeds each refusal, and goes on to something else, keeps its tools', async () => {
+  const { executed, result } = await run(
+    (index) =>
+      index < 80 ? call(index % 20 < 4 ? `often-${Math.floor(index / 20)}` : `${index}`) : { text: 'Done.' },
+    { ...long, hooks: [createRepeatGuard()] },
+  );
+  expect(executed).toHaveLength(76);
+  expect(result).toMatchObject({ text: 'Done.', reason: 'the model was done' });
+});
+
 test('a call that is made again after a long while is no circle', async () => {
   const { executed } = await run(
     (index) => (index < 90 ? call(index % 30 === 0 ? 'again' : `${index}`) : { text: 'Done.' }),
