@@ -1,4 +1,5 @@
 // Whether an answer may be the last word.
+import { cutEnd } from './cut-text.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
@@ -17,6 +18,7 @@ const MAX_OBJECTIONS = 2;
 const PREVIEWS = 8;
 const PREVIEW_CHARS = 280;
 const MAX_PROMISE_CHARS = 400;
+const MAX_REASON_CHARS = 600;
 /** Thinking counts, too. */
 const MAX_VERDICT_TOKENS = 2_000;
 const MAX_VERDICT_WAIT_MS = 120_000;
@@ -77,7 +79,7 @@ async function askJudge(
       run.report({ type: 'judge-failed', reason: 'no verdict' });
     return reason === undefined
       ? null
-      : reason.trim() || 'The answer does not reflect what the tools have shown.';
+      : cutEnd(reason.trim(), MAX_REASON_CHARS) || 'The answer does not reflect what the tools have shown.';
   } catch (error) {
     run.signal.throwIfAborted();
     run.report({ type: 'judge-failed', reason: error instanceof Error ? error.message : String(error) });

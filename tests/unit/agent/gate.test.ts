@@ -100,6 +100,17 @@ describe('the judge', () => {
     });
   });
 
+  test('has not much to say to the model', async () => {
+    const judge = scriptedModel([
+      { text: `CONTINUE: look again ${'and again '.repeat(1_000)}` },
+      { text: 'DONE:' },
+    ]);
+    const turns = [looked, { text: 'The lock file.' }, { text: 'The lock file, line 4.' }];
+    const { requests } = await run(turns, { hooks: [createGate({ judge: judge.model })] });
+    expect(requests[2]?.transient).toContain('look again and again');
+    expect(requests[2]?.transient?.length).toBeLessThan(1_000);
+  });
+
   test('that does not answer does not hold anything up', async () => {
     const judge: Model = { name: 'deaf', generate: () => new Promise(() => undefined) };
     const { result, events } = await run([looked, { text: 'The lock file.' }], {

@@ -6,6 +6,7 @@ test.each([
   'thank you so much 🙏',
   '@hummingbird thanks, good catch!',
   '👍',
+  '🇩🇰',
   ':tada: :+1:',
   '👩🏽‍💻❤️',
   'Ok, will fix.',
