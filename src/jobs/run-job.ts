@@ -74,13 +74,14 @@ async function analyze(
     if (failures.length === 0) return nothingToDo(`nothing of commit ${mr.sha} fails any more`);
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
     const subject = { ...place, sessionId, mr, question: null, failures, resumes: false };
-    const { note: body, text, ending, reason, usage } = await runAgent(deps, held, subject);
-    // An earlier analysis says more than an ending without a word.
-    const onlyIfNone = text === NO_FINAL_RESPONSE;
-    const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
-    const ended = { ending, reason: notCurrent ?? reason, usage };
-    await record.end(ended);
-    return ended;
+    return runAgent(deps, held, subject, async ({ note: body, text, ending, reason, usage }) => {
+      // An earlier analysis says more than an ending without a word.
+      const onlyIfNone = text === NO_FINAL_RESPONSE;
+      const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
+      const ended = { ending, reason: notCurrent ?? reason, usage };
+      await record.end(ended);
+      return ended;
+    });
   });
 }
 
@@ -130,21 +131,17 @@ async function answer(
     record.hold(held.lease);
     const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
-    const findings = await runAgent(deps, held, {
-      ...place,
-      sessionId,
-      mr,
-      question: { noteId, text: question.body },
-      failures: [],
-      resumes: thread !== null,
+    const asked = { question: { noteId, text: question.body }, failures: [], resumes: thread !== null };
+    const subject = { ...place, sessionId, mr, ...asked };
+    return runAgent(deps, held, subject, async ({ note: body, ending, reason, usage }) => {
+      const reply = { mr, discussionId, sessionId, replyTo: noteId, body, signal };
+      // Nobody but who asked is told by the text itself.
+      const allowMentions = [question.authorUsername];
+      await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
+      const ended = { ending, reason, usage };
+      await record.end(ended);
+      return ended;
     });
-    const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
-    // Nobody but who asked is told by the text itself.
-    const allowMentions = [question.authorUsername];
-    await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
-    const ended = { ending: findings.ending, reason: findings.reason, usage: findings.usage };
-    await record.end(ended);
-    return ended;
   });
 }
 
