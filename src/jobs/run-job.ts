@@ -2,7 +2,7 @@
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { mentions } from '../mentions.ts';
 import type { Reactions } from '../publish/reactions.ts';
-import type { AnalyzeJob, FeedbackJob, ReplyJob } from '../queue/job.ts';
+import { type AnalyzeJob, type FeedbackJob, laneOf, type ReplyJob } from '../queue/job.ts';
 import type { JobContext, JobHandler } from '../queue/queue.ts';
 import { findMergeRequest } from './find-merge-request.ts';
 import { keepOrder } from './keep-order.ts';
@@ -29,10 +29,11 @@ export interface JobDependencies extends AgentDependencies, Marking, PlaceDepend
 
 export function createRunJob(all: JobDependencies): JobHandler {
   return async (context) => {
-    const { job } = context;
+    const { job, hopeless } = context;
     const log = all.log.child({ job: context.id, kind: job.kind, project: job.project.path, mr: job.mrIid });
     const deps = { ...all, log };
     const recording = { ...deps, onFailed: reportFailure.bind(null, deps, job) };
+    if (hopeless && laneOf(job) === 'signals') throw hopeless;
     switch (job.kind) {
       case 'feedback':
         return saveFeedback(deps, job);
