@@ -23,3 +23,10 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** The outcome of `work` if it comes in time, else this; the work itself goes on. */
+export async function orAfter<T, Late>(ms: number, work: Promise<T>, late: Late): Promise<T | Late> {
+  const timer = new AbortController();
+  const tooLate = sleep(ms, late, { signal: timer.signal, ref: false });
+  return Promise.race([work, tooLate]).finally(() => timer.abort());
+}

@@ -4,12 +4,12 @@ import { createCompaction } from '../agent/compaction.ts';
 import type { AgentEvent } from '../agent/events.ts';
 import { createGate } from '../agent/gate.ts';
 import type { Ledger } from '../agent/ledger.ts';
-import { type LoopResult, runLoop } from '../agent/loop.ts';
-import type { AssistantMessage } from '../agent/messages.ts';
-import { type Model, NO_USAGE } from '../agent/model.ts';
+import { runLoop } from '../agent/loop.ts';
+import type { Model } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
+import { orAfter } from '../deadline.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import { RedactionError, type Redactor } from '../redact/redactor.ts';
@@ -21,15 +21,15 @@ import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { createCanaries, type createCanaryGuard, placeCanary } from './canary.ts';
 import type { createEvidenceCheck } from './check-evidence.ts';
+import { alreadyAnswered, concludeRun, type Findings } from './conclude-run.ts';
 import { createKeepFile } from './keep-file.ts';
 import type { ModelRun } from './ledger.ts';
-import { composeNote, withUnsavedNotice } from './note-text.ts';
-import { hasNotice, SESSION_LOST } from './notices.ts';
 import { findAnswer, openConversation } from './open-conversation.ts';
 import { restoreFiles } from './restore-files.ts';
-import { saveLast, throwNotYet } from './save-last.ts';
+import { startRunTime } from './run-time.ts';
+import { throwNotYet } from './save-last.ts';
 import { openSessionFiles } from './session-files.ts';
-import { toMeta, withRun } from './session-meta.ts';
+import { toMeta } from './session-meta.ts';
 import { createSessionWriter } from './session-writer.ts';
 import type { Spool } from './spool.ts';
 import { toEvent } from './tell-of-failures.ts';
@@ -90,14 +90,6 @@ export interface InvestigationDependencies {
   now: () => number;
 }
 
-export interface Findings extends LoopResult {
-  /** What is to be published. */
-  note: string;
-  /** By an earlier run, whose note this is: nobody was asked now. */
-  answeredBefore: boolean;
-  costMicroUsd: number;
-}
-
 const SHORT_QUESTION_CHARS = 80;
 
 export async function investigate(
@@ -106,6 +98,7 @@ export async function investigate(
   { signal, onEvent }: { signal: AbortSignal; onEvent: (event: AgentEvent) => void },
 ): Promise<Findings> {
   const { store, redactor, log } = deps;
+  const time = startRunTime(investigation.workflow.maxMinutes * 60_000);
   const { sessionId, workflow, project, mr, runId } = investigation;
   const question = redactor.value(investigation.question);
   const noteId = question?.noteId;
@@ -117,6 +110,12 @@ export async function investigate(
 
   const openLastSaved = async () => openSessionFiles(await store.load(sessionId));
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
+  const letGo = async (): Promise<void> => {
+    await store
+      .flush(sessionId)
+      .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
+    await sandbox.close();
+  };
   try {
     const isRestored = await restoreFiles({ sandbox, session, messages, noteId, log });
     const canaries = createCanaries(deps.canaryKey, sessionId);
@@ -161,14 +160,16 @@ export async function investigate(
       maxIterations: workflow.maxIterations,
       contextLimit: workflow.contextLimit,
       maxOutputTokens: workflow.maxOutputTokens,
-      maxDurationMs: workflow.maxMinutes * 60_000,
+      maxDurationMs: time.loopMs(),
       ...(workflow.compactAt > 0 && { compaction }),
       hooks: [guard.hook, createRepeatGuard(), ...(workflow.gate === 'off' ? [] : [gate, evidence.hook])],
       checkpoint: async (all) => {
         throwIfTakenOver(signal);
-        await writer.checkpoint(all).catch((error) => {
-          // It is saved once more when the run has ended, which now it has.
-          if (error instanceof SessionTakenError || !findAnswer([...all], noteId)) throw error;
+        const saving = writer.checkpoint(all);
+        if (!findAnswer([...all], noteId)) return saving;
+        // It is saved once more when the run has ended, which now it has.
+        await orAfter(time.savingMs(), saving, undefined).catch((error) => {
+          if (error instanceof SessionTakenError) throw error;
           log.warn({ err: error, session: sessionId }, 'an answer could not be saved yet');
         });
       },
@@ -176,16 +177,16 @@ export async function investigate(
     });
     const result = await watch(
       loop,
-      async (said) => {
+      (said) => {
         const event = redactor.value(said);
         if (event.type === 'retry' || event.type === 'fallback') log.warn(event, 'the model failed');
         onEvent(event);
         const spent = 'usage' in event && { spentMicroUsd: ledger.spentMicroUsd() };
-        await store.appendTranscript(sessionId, {
-          at: new Date(deps.now()).toISOString(),
-          ...event,
-          ...spent,
-        });
+        const at = new Date(deps.now()).toISOString();
+        // In the order of the calls, and before the run is let go; nothing waits for it.
+        store
+          .appendTranscript(sessionId, { at, ...event, ...spent })
+          .catch((error) => log.warn({ err: error }, 'an event was not recorded'));
       },
       log,
     );
@@ -193,34 +194,13 @@ export async function investigate(
     if (result.error instanceof RedactionError) throw result.error;
     throwIfTakenOver(signal);
     if (result.error instanceof SessionTakenError) throwNotYet(result.error);
-    const checked = await evidence.finish(guard.clean(result.text), messages, signal);
-    const isSessionLost = hasNotice(messages, SESSION_LOST, noteId);
-    const costMicroUsd = ledger.spentMicroUsd();
-    const findings = {
-      ...result,
-      costMicroUsd,
-      note: redactor.text(
-        composeNote({
-          ...result,
-          ...checked,
-          hasWithheld: guard.hasWithheld(),
-          costMicroUsd,
-          sessionId,
-          isSessionLost,
-          gaps: toolbox.gaps(),
-        }),
-      ),
-      answeredBefore: false,
-    };
-    const last = findAnswer(messages, noteId);
-    if (last) last.published = findings.note;
-    const isSaved = await saveLast(deps, writer, messages, withRun(meta, findings, deps.now()));
-    return isSaved ? findings : { ...findings, note: withUnsavedNotice(findings.note) };
-  } finally {
-    await store
-      .flush(sessionId)
-      .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
-    await sandbox.close();
+    return await concludeRun(deps, {
+      ...{ result, messages, noteId, meta, writer, time, guard, evidence, signal, letGo },
+      ...{ maxMinutes: workflow.maxMinutes, costMicroUsd: ledger.spentMicroUsd(), gaps: toolbox.gaps() },
+    });
+  } catch (error) {
+    await letGo();
+    throw error;
   }
 }
 
@@ -239,33 +219,20 @@ function openModelFor(
   return isShort ? (openShortReplyModel ?? openModel) : openModel;
 }
 
-function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {
-  const reason = 'it was answered before';
-  return {
-    text: content,
-    note: published,
-    answeredBefore: true,
-    ending: 'answered',
-    reason,
-    usage: NO_USAGE,
-    costMicroUsd: 0,
-    iterations: 0,
-    models: [],
-  };
-}
-
 /** Whoever watches does not change the run, not even by failing, unless secrets can not be removed. */
 async function watch<T>(
   loop: AsyncGenerator<AgentEvent, T>,
-  onEvent: (event: AgentEvent) => Promise<void>,
+  onEvent: (event: AgentEvent) => void,
   log: Logger,
 ): Promise<T> {
   while (true) {
     const next = await loop.next();
     if (next.done) return next.value;
-    await onEvent(next.value).catch((error) => {
+    try {
+      onEvent(next.value);
+    } catch (error) {
       if (error instanceof RedactionError) throw error;
       log.warn({ err: error }, 'an event was not recorded');
-    });
+    }
   }
 }

@@ -42,7 +42,11 @@ export async function recordRun(
   work: (record: RunRecord) => Promise<RunEnding>,
 ): Promise<void> {
   const earlier = await records.runs.get(context.id);
+  const { hopeless } = context;
   let run: Run = { ...toRun(context, now()), failingSince: earlier?.failingSince ?? null };
+  // Where to tell of it is known from a try that came further.
+  if (hopeless && earlier)
+    run = { ...run, mrIid: earlier.mrIid, sha: earlier.sha, sessionId: earlier.sessionId };
   let lease: Lease | undefined;
   await records.runs.save(run);
   log.info({ attempt: context.attempt }, 'job started');
@@ -56,6 +60,7 @@ export async function recordRun(
     log.info(facts, 'job ended');
   };
   try {
+    if (hopeless) throw hopeless;
     const ending = await work({
       async about(mr, sessionId) {
         run = { ...run, mrIid: mr.iid, sha: mr.sha, sessionId };

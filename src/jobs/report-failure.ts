@@ -3,6 +3,7 @@ import { RetryableError } from '../errors.ts';
 import type { Notes } from '../publish/notes.ts';
 import type { Reactions } from '../publish/reactions.ts';
 import type { Job } from '../queue/job.ts';
+import { WorkersDiedError } from '../queue/queue.ts';
 import type { Run } from '../records/records.ts';
 import type { Publishing } from './publish-analysis.ts';
 import { holdNote } from './session-lock.ts';
@@ -44,9 +45,11 @@ function toWords({ failingSince, attempt, id }: Run, error: unknown, opening: st
   const since = failingSince === null ? '' : ` since ${toMinute(failingSince)}`;
   const tries = attempt === 1 ? 'once' : `${attempt} times`;
   const trouble =
-    error instanceof RetryableError
-      ? `${capitalize(error.who ?? 'something it needs')} could not be used${since}; it was tried ${tries}.`
-      : `It was tried ${tries}${since}, and trying again does not help before a person has looked into the log.`;
+    error instanceof WorkersDiedError
+      ? `${error.deaths} processes died while they worked on it; a person has to look why.`
+      : error instanceof RetryableError
+        ? `${capitalize(error.who ?? 'something it needs')} could not be used${since}; it was tried ${tries}.`
+        : `It was tried ${tries}${since}, and trying again does not help before a person has looked into the log.`;
   return (
     `${opening} ${trouble} Nothing is lost: \`hummingbird jobs retry ${id}\` takes it up again where it stopped, ` +
     'and so does the next failed pipeline.'

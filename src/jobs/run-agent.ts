@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../agent/events.ts';
 import { ModelError } from '../agent/model.ts';
 import { RetryableError } from '../errors.ts';
+import type { Findings } from './conclude-run.ts';
 import {
-  type Findings,
   type Investigation,
   type InvestigationDependencies,
   investigate,
@@ -22,22 +22,38 @@ export interface AgentDependencies extends InvestigationDependencies {
   watch: (live: LiveEvent) => void;
 }
 
-/** The agent's findings, or the reason why this job has to be taken up again later. */
-export async function runAgent(
+/**
+ * Publishes the agent's findings, or throws the reason why this job has to be taken up again later. The session may be
+ * saved afterwards; should that fail in the end, they are published once more, and say so.
+ */
+export async function runAgent<T>(
   deps: AgentDependencies,
   held: HeldJob,
   subject: Omit<Investigation, 'runId' | 'workflow'>,
-): Promise<Findings> {
-  const { signal, isLastAttempt } = held;
+  publish: (findings: Findings) => Promise<T>,
+): Promise<T> {
+  const { signal } = held;
   const investigation = { ...subject, runId: held.id, workflow: deps.workflow };
   const findings = await investigate(deps, investigation, {
     signal,
     onEvent: (event) => deps.watch({ jobId: held.id, sessionId: subject.sessionId, event }),
   });
-  signal.throwIfAborted();
+  try {
+    signal.throwIfAborted();
+    assertPublishable(deps, held, findings);
+    const published = await publish(findings);
+    const note = await findings.settled;
+    return note === findings.note ? published : await publish({ ...findings, note });
+  } finally {
+    // Whoever has the session next finds what was saved.
+    await findings.settled.catch(() => undefined);
+  }
+}
+
+function assertPublishable({ log }: AgentDependencies, { isLastAttempt }: HeldJob, findings: Findings): void {
   const { error } = findings;
-  if (error === undefined) return findings;
-  deps.log.error({ err: error, ending: findings.ending }, 'the agent broke off');
+  if (error === undefined) return;
+  log.error({ err: error, ending: findings.ending }, 'the agent broke off');
   // The session is continued later, instead of telling people half of it.
   if (error instanceof ModelError && error.kind === 'retry')
     throw new RetryableError(`the model is away: ${error.message}`, {
@@ -46,5 +62,4 @@ export async function runAgent(
       ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
     });
   if (!(error instanceof ModelError) && !isLastAttempt) throw error;
-  return findings;
 }

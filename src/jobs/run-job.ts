@@ -2,7 +2,7 @@
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { mentions } from '../mentions.ts';
 import type { Reactions } from '../publish/reactions.ts';
-import type { AnalyzeJob, FeedbackJob, ReplyJob } from '../queue/job.ts';
+import { type AnalyzeJob, type FeedbackJob, laneOf, type ReplyJob } from '../queue/job.ts';
 import type { JobContext, JobHandler } from '../queue/queue.ts';
 import { findMergeRequest } from './find-merge-request.ts';
 import { keepOrder } from './keep-order.ts';
@@ -29,10 +29,11 @@ export interface JobDependencies extends AgentDependencies, Marking, PlaceDepend
 
 export function createRunJob(all: JobDependencies): JobHandler {
   return async (context) => {
-    const { job } = context;
+    const { job, hopeless } = context;
     const log = all.log.child({ job: context.id, kind: job.kind, project: job.project.path, mr: job.mrIid });
     const deps = { ...all, log };
     const recording = { ...deps, onFailed: reportFailure.bind(null, deps, job) };
+    if (hopeless && laneOf(job) === 'signals') throw hopeless;
     switch (job.kind) {
       case 'feedback':
         return saveFeedback(deps, job);
@@ -74,13 +75,14 @@ async function analyze(
     if (failures.length === 0) return nothingToDo(`nothing of commit ${mr.sha} fails any more`);
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid }, 'eyes', signal);
     const subject = { ...place, sessionId, mr, question: null, failures, resumes: false };
-    const { note: body, text, ending, reason, usage } = await runAgent(deps, held, subject);
-    // An earlier analysis says more than an ending without a word.
-    const onlyIfNone = text === NO_FINAL_RESPONSE;
-    const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
-    const ended = { ending, reason: notCurrent ?? reason, usage };
-    await record.end(ended);
-    return ended;
+    return runAgent(deps, held, subject, async ({ note: body, text, ending, reason, usage }) => {
+      // An earlier analysis says more than an ending without a word.
+      const onlyIfNone = text === NO_FINAL_RESPONSE;
+      const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
+      const ended = { ending, reason: notCurrent ?? reason, usage };
+      await record.end(ended);
+      return ended;
+    });
   });
 }
 
@@ -130,21 +132,17 @@ async function answer(
     record.hold(held.lease);
     const { signal } = held;
     await deps.reactions.ensure({ projectId: mr.projectId, mrIid: mr.iid, noteId }, 'eyes', signal);
-    const findings = await runAgent(deps, held, {
-      ...place,
-      sessionId,
-      mr,
-      question: { noteId, text: question.body },
-      failures: [],
-      resumes: thread !== null,
+    const asked = { question: { noteId, text: question.body }, failures: [], resumes: thread !== null };
+    const subject = { ...place, sessionId, mr, ...asked };
+    return runAgent(deps, held, subject, async ({ note: body, ending, reason, usage }) => {
+      const reply = { mr, discussionId, sessionId, replyTo: noteId, body, signal };
+      // Nobody but who asked is told by the text itself.
+      const allowMentions = [question.authorUsername];
+      await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
+      const ended = { ending, reason, usage };
+      await record.end(ended);
+      return ended;
     });
-    const reply = { mr, discussionId, sessionId, replyTo: noteId, body: findings.note, signal };
-    // Nobody but who asked is told by the text itself.
-    const allowMentions = [question.authorUsername];
-    await deps.notes.ensureReply({ ...reply, allowMentions, resolve: deps.resolveThreads });
-    const ended = { ending: findings.ending, reason: findings.reason, usage: findings.usage };
-    await record.end(ended);
-    return ended;
   });
 }
 

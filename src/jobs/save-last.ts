@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import type { Message } from '../agent/messages.ts';
+import { withDeadline } from '../deadline.ts';
 import { NotYet } from '../queue/queue.ts';
 import { type SessionMeta, SessionTakenError } from '../session/session-store.ts';
 import type { SessionWriter } from './session-writer.ts';
 import type { Spool } from './spool.ts';
 
 const TAKEN_RETRY_MS = 3_000;
+/** For all files, to one place; the job goes on for so long after its note is posted. */
+const SAVING_MS = 600_000;
 
 /**
  * The answer does not depend on it. What can not be saved now is kept on this machine and saved later; false when it
@@ -19,7 +22,7 @@ export async function saveLast(
 ): Promise<boolean> {
   const session = meta.sessionId;
   try {
-    await writer.finish(messages, meta);
+    await withDeadline(SAVING_MS, 'saving the session', writer.finish(messages, meta));
     return true;
   } catch (error) {
     if (error instanceof SessionTakenError) throwNotYet(error);
@@ -27,7 +30,8 @@ export async function saveLast(
   }
   try {
     if (!spool) return false;
-    await writer.finishInto(spool.store, messages, meta);
+    const keeping = writer.finishInto(spool.store, messages, meta);
+    await withDeadline(SAVING_MS, 'keeping the session', keeping);
     log.warn({ session }, 'the session is kept on this machine and saved later');
     return true;
   } catch (error) {

@@ -12,7 +12,10 @@ import type {
 import { createLeftOut } from './left-out.ts';
 import { KEPT_FOLDERS } from './restore-files.ts';
 
-/** Saves a run: each time first the files that have changed, then the conversation that names them. */
+/**
+ * Saves a run: each time first the files that have changed, then the conversation that names them. A saving that is
+ * begun while another one is under way takes its place: what that one would still do is not done any more.
+ */
 export interface SessionWriter {
   /** From now on nobody else who has the session open can save it. */
   begin(messages: readonly Message[]): Promise<void>;
@@ -50,30 +53,39 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
   const folders = [...KEPT_FOLDERS, ...options.folders];
   const writer = randomUUID();
   const leftOut = createLeftOut(options);
-  let saved = 0;
-  let last = session?.context.stamp?.id ?? null;
+  const found = session?.context.stamp?.id ?? null;
+  let numbers = 0;
+  let begun = 0;
   /** What the next conversation names; it is stored already. */
   let files = options.isRestored ? session?.context.files : [];
   let mark: FilesMark | null = null;
 
   function toContext(messages: readonly Message[], parts: FilesPart[] | undefined): SessionContext {
-    // A saving that failed may have been done all the same: the next one has the same id, and may follow either.
-    const stamp = { id: `${writer}.${saved + 1}`, after: last };
+    numbers += 1;
+    const stamp = { id: `${writer}.${numbers}`, after: found };
     return { version: 1, stamp, ...(parts && { files: parts }), messages: [...messages] };
   }
 
-  async function save(messages: readonly Message[]): Promise<void> {
-    const context = toContext(messages, files);
-    await store.saveContext(id, context);
-    saved += 1;
-    last = context.stamp?.id ?? null;
+  function save(messages: readonly Message[]): Promise<void> {
+    return store.saveContext(id, toContext(messages, files));
   }
 
-  async function saveChanges(): Promise<void> {
+  /** Answers what throws once another saving has begun. */
+  function beginSaving(): () => void {
+    begun += 1;
+    const own = begun;
+    return () => {
+      if (own !== begun) throw new Error(`saving session ${id} was given up for a later saving`);
+    };
+  }
+
+  async function saveChanges(assertLast: () => void): Promise<void> {
     const since = files && isShort(files) ? mark : null;
     const change = await sandbox.findChanges(folders, keepBytes, since);
+    assertLast();
     if (change.pack) {
       const part = await store.saveFiles(id, change.pack());
+      assertLast();
       files = since ? [...(files ?? []), part] : [part];
     }
     mark = change.mark;
@@ -87,45 +99,53 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
     },
 
     async checkpoint(messages) {
-      await saveChanges().catch((error) => {
+      const assertLast = beginSaving();
+      await saveChanges(assertLast).catch((error) => {
         // What was saved before is still there, and is what the sandbox has now.
         if (!(error instanceof SandboxLostError)) throw error;
         log.error({ err: error }, 'files of the session could not be saved');
         mark = null;
       });
+      assertLast();
       await save(messages);
     },
 
     async finish(messages, ended) {
+      const assertLast = beginSaving();
       // Listed before the conversation is saved: whoever comes after us has nothing in this list.
       const listed = await store.listFiles(id);
-      files = await saveAll(store);
+      const whole = await saveAll(store);
+      assertLast();
+      ({ files, mark } = whole);
       await save(messages);
+      assertLast();
       await store.saveMeta(id, { ...ended, leftOut: leftOut.current() });
-      await tidy(messages, listed).catch((error) =>
+      assertLast();
+      await tidy(messages, listed, assertLast).catch((error) =>
         log.warn({ err: error, session: id }, 'what is no longer needed of a session was not removed'),
       );
     },
 
     async finishInto(other, messages, ended) {
+      beginSaving();
       const whole = await saveAll(other);
-      await other.saveContext(id, toContext(messages, whole));
+      await other.saveContext(id, toContext(messages, whole.files));
       await other.saveMeta(id, { ...ended, leftOut: leftOut.current() });
     },
 
     leftOut: leftOut.current,
   };
 
-  async function saveAll(target: SessionStore): Promise<FilesPart[] | undefined> {
+  async function saveAll(target: SessionStore): Promise<Whole> {
     try {
       const change = await sandbox.findChanges(folders, keepBytes, null);
       const parts = change.pack ? [await target.saveFiles(id, change.pack())] : [];
       leftOut.set(change.leftOut);
-      return parts;
+      return { files: parts, mark: change.mark };
     } catch (error) {
       if (!(error instanceof SandboxLostError) || target !== store) throw error;
       log.error({ err: error }, 'files of the session could not be saved');
-      return files;
+      return { files, mark: null };
     }
   }
 
@@ -133,18 +153,31 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
    * The archive gets its usual name. Others are removed before, so that a run that was late can not put one of them
    * there afterwards.
    */
-  async function tidy(messages: readonly Message[], listed: readonly string[]): Promise<void> {
+  async function tidy(
+    messages: readonly Message[],
+    listed: readonly string[],
+    assertLast: () => void,
+  ): Promise<void> {
     const named = new Set(files?.map(({ name }) => name));
     await store.removeFiles(
       id,
       listed.filter((name) => !named.has(name)),
     );
+    assertLast();
     const [whole, ...others] = files ?? [];
     if (!whole || others.length > 0 || !whole.name.startsWith('files/')) return;
-    files = [await store.copyToSandbox(id, whole)];
+    const copied = await store.copyToSandbox(id, whole);
+    assertLast();
+    files = [copied];
     await save(messages);
+    assertLast();
     await store.removeFiles(id, [whole.name]);
   }
+}
+
+interface Whole {
+  files: FilesPart[] | undefined;
+  mark: FilesMark | null;
 }
 
 function isShort(parts: readonly FilesPart[]): boolean {

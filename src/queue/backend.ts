@@ -14,6 +14,8 @@ import type { Job } from './job.ts';
 export interface Stored {
   job: Job;
   cancelled?: string;
+  /** Deaths of its workers that count no more, since it was tried anew by hand. */
+  forgiven?: number;
 }
 
 export type BullQueue = Queue<Stored, void, string>;

@@ -80,7 +80,7 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
         const found = await queue.getJob(id);
         if (!found || !(await found.isFailed())) continue;
         const { cancelled: _, ...data } = found.data;
-        await found.updateData(data);
+        await found.updateData({ ...data, forgiven: found.stalledCounter });
         await found.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
         return true;
       }

@@ -1,4 +1,5 @@
 // The port of the queue: what the webhook adds to it and the worker takes from it.
+import { PermanentError } from '../errors.ts';
 import type { Job } from './job.ts';
 
 export interface JobQueue {
@@ -48,6 +49,8 @@ export interface JobContext {
   /** 1 for the first try. Restarts after a crash or a handover do not count. */
   attempt: number;
   isLastAttempt: boolean;
+  /** Set when it is not to be worked on any more: the handler tells whoever waits for it, and throws this. */
+  hopeless?: PermanentError;
   /** Aborted with a `StopRequest`; the handler then saves what it has and throws the reason. */
   signal: AbortSignal;
 }
@@ -95,6 +98,19 @@ export class NotYet extends Error {
   constructor(message: string, retryAfterMs: number) {
     super(message);
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Under a job, more often than `maxStalled` allows. */
+export class WorkersDiedError extends PermanentError {
+  readonly deaths: number;
+
+  constructor(deaths: number) {
+    super(
+      `${deaths} workers died while they had this job, so it is not tried again by itself. ` +
+        'Look why, perhaps for want of memory, and try it again by hand.',
+    );
+    this.deaths = deaths;
   }
 }
 

@@ -14,6 +14,7 @@ import {
   STOP_TOPIC,
   type StopMessage,
   StopRequest,
+  WorkersDiedError,
   type WorkOptions,
 } from './queue.ts';
 
@@ -23,6 +24,8 @@ const SIGNALS_CONCURRENCY = 10;
 const CLOSE_MS = 3_000;
 /** How often running jobs look whether they are still wanted. */
 const WATCH_MS = 1_000;
+/** An integer of PostgreSQL. */
+const NEVER = 2 ** 31 - 1;
 /** How long a job may take to stop when it is told to. */
 const ABORT_MS = 10_000;
 
@@ -132,12 +135,15 @@ interface Taken {
 async function runJob(setting: Setting, taken: Taken): Promise<void> {
   const { worker, job, token, controller } = taken;
   const { work, options } = setting;
+  const deaths = job.stalledCounter - (job.data.forgiven ?? 0);
+  const hopeless = deaths > options.maxStalled ? new WorkersDiedError(deaths) : undefined;
   const context: JobContext = {
     id: job.id ?? '',
     job: job.data.job,
     attempt: job.attemptsMade + 1,
     isLastAttempt: job.attemptsMade + 1 >= options.attempts,
     signal: controller.signal,
+    ...(hopeless && { hopeless }),
   };
   const end = (outcome: JobOutcome): void => work.onEnd?.(context, outcome);
 
@@ -156,6 +162,7 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
     // A cancelled job is handled too, so that its records come to an end.
     if (controller.signal.reason?.kind === 'shutdown') throw controller.signal.reason;
     await work.handler(context);
+    if (hopeless) throw hopeless;
     end({ kind: 'done' });
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -221,7 +228,8 @@ function toWorkerOptions(lane: Lane, options: QueueOptions, work: WorkOptions): 
     concurrency: lane === 'work' ? work.concurrency : SIGNALS_CONCURRENCY,
     lockDuration: options.lockMs,
     stalledInterval: options.lockMs / 2,
-    maxStalledCount: options.maxStalled,
+    // BullMQ would fail it without a word to anybody: that is for the handler.
+    maxStalledCount: NEVER,
     settings: { backoffStrategy: (attempt, _type, error) => toBackoff(attempt, error, options) },
   };
 }

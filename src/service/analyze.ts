@@ -5,7 +5,8 @@ import type { AgentEvent } from '../agent/events.ts';
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { type Config, defaultLimits, projectLimits, readSecrets, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
-import { type Findings, investigate } from '../jobs/investigate.ts';
+import type { Findings } from '../jobs/conclude-run.ts';
+import { investigate } from '../jobs/investigate.ts';
 import { type ModelRun, openLedger } from '../jobs/ledger.ts';
 import { type NewAnalysis, postAnalysis } from '../jobs/publish-analysis.ts';
 import { toSessionId } from '../jobs/session-id.ts';
@@ -102,9 +103,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const deps = { ...investigator, openLedger: (run: ModelRun) => openLedger({ ...ledger, run }) };
     const closeStore = (): Promise<void> =>
       store.close().catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
-    const analyze = async (signal: AbortSignal): Promise<Analysis> => {
-      if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
-      const findings = await investigate(deps, subject, { signal, onEvent });
+    const present = async (findings: Findings, signal: AbortSignal): Promise<Analysis> => {
       signal.throwIfAborted();
       arrangement.assertComplete();
       if (secrets.gitlabWriteToken && post) {
@@ -119,10 +118,22 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         };
         // An earlier analysis says more than an ending without a word.
         const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
-        await publish(publication, { mr, sessionId, body: findings.note, onlyIfNone }, signal);
+        const analysis = { mr, sessionId, onlyIfNone };
+        await publish(publication, { ...analysis, body: findings.note }, signal);
+        const body = await findings.settled;
+        if (body !== findings.note) await publish(publication, { ...analysis, body }, signal);
       }
-      const note = makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) });
+      const note = makeNoteSafe(await findings.settled, {
+        allowMentions: [],
+        linkHosts: toLinkHosts(config),
+      });
       return { ...findings, note, sessionId, mr, isPosted: post };
+    };
+    const analyze = async (signal: AbortSignal): Promise<Analysis> => {
+      if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
+      const findings = await investigate(deps, subject, { signal, onEvent });
+      // The session may be saved after its note is posted.
+      return present(findings, signal).finally(() => findings.settled.catch(() => undefined));
     };
     const { queueUrl } = secrets;
     const lock = { config, queueUrl, sessionId, runId, signal, log, tell: options.tell };

@@ -35,12 +35,26 @@ export interface Checksum {
   sha256: string;
 }
 
-/** Throws `SessionTakenError` unless the next one may follow. `stored` is null for what has no stamp. */
+/**
+ * Throws `SessionTakenError` unless the next one may follow: it has seen what is stored, or both are of one writer, and
+ * it is no earlier saving. `stored` is null for what has no stamp.
+ */
 export function assertNext(stored: string | null | undefined, next: Stamp, where: string): void {
-  const isNext = stored === undefined || stored === next.after || stored === next.id;
-  if (isNext) return;
+  if (stored === undefined || stored === next.after || stored === next.id) return;
+  if (stored !== null && isEarlier(stored, next.id)) return;
   throw new SessionTakenError(
     `The session in ${where} was saved by somebody else meanwhile, so nothing is written over it. ` +
       'Two runs of the same session are at work; the one that saved it goes on.',
   );
+}
+
+function isEarlier(stored: string, next: string): boolean {
+  const [one, other] = [toWriter(stored), toWriter(next)];
+  return one.writer === other.writer && one.number < other.number;
+}
+
+/** An id is made of the writer's and the number of the saving. */
+function toWriter(id: string): { writer: string; number: number } {
+  const dot = id.lastIndexOf('.');
+  return { writer: id.slice(0, dot), number: Number(id.slice(dot + 1)) };
 }

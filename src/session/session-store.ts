@@ -7,8 +7,8 @@ export interface SessionStore {
   /** Null when there is no such session. Throws `SessionCorruptError` when it can not be read. */
   load(id: string): Promise<Session | null>;
   /**
-   * Replaces the conversation; whole or not at all. One with a stamp replaces only what its writer has seen: throws
-   * `SessionTakenError` when somebody else has saved since.
+   * Replaces the conversation; whole or not at all. One with a stamp replaces only what its writer has found or saved
+   * before: throws `SessionTakenError` when somebody else has saved since, or the same writer what is later.
    */
   saveContext(id: string, context: SessionContext): Promise<void>;
   saveMeta(id: string, meta: SessionMeta): Promise<void>;
@@ -91,8 +91,9 @@ export interface SessionContext {
 
 /** Tells one saving from every other. */
 export interface Stamp {
+  /** Of the writer, a dot, and a number that is larger with each saving. */
   id: string;
-  /** What it replaces; null for what has no stamp. */
+  /** What its writer has found; null for what has no stamp. */
   after: string | null;
 }
 

@@ -24,7 +24,8 @@ function createAppended(appendLine: (key: string, line: string) => Promise<void>
   const inTurn = createTurns();
   return {
     append: (id, line) => inTurn(id, () => appendLine(`${id}/transcript.jsonl`, line)),
-    flush: async () => undefined,
+    // What nobody has waited for is waited for now.
+    flush: (id) => inTurn(id, async () => undefined),
     close: async () => undefined,
   };
 }

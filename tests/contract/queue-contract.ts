@@ -355,9 +355,10 @@ export function queueContract(backend: Backend): void {
       expect(Date.now() - before).toBeLessThan(2_000);
     });
 
-    test('a job survives three workers that die under it, and its tries are not used up', async () => {
+    test('a job survives as many workers that die under it as it may, without using up a try; then it fails, until it is tried anew by hand', async () => {
       const address = await backend.create();
-      const opened = await openAll(address, { attempts: 1 });
+      const options = { attempts: 1, maxStalled: 2 };
+      const opened = await openAll(address, options);
       const { id } = await opened.queue.add(analysis(), nextKey());
       await opened.close();
       for (let death = 0; death < 3; death += 1) {
@@ -365,11 +366,20 @@ export function queueContract(backend: Backend): void {
         await other.said({ event: 'started', id, attempt: 1 });
         await other.kill();
       }
-      const survivor = await openAll(address, { attempts: 1 });
+      const survivor = await openAll(address, options);
       cleanups.push(() => survivor.close());
-      const seen: { id: string; attempt: number }[] = [];
-      await work(survivor, async ({ id, attempt }) => void seen.push({ id, attempt }));
-      await expect.poll(() => seen, { timeout: 10_000 }).toEqual([{ id, attempt: 1 }]);
+      const seen: { id: string; attempt: number; hopeless: string | undefined }[] = [];
+      await work(survivor, async ({ id, attempt, hopeless }) => {
+        seen.push({ id, attempt, hopeless: hopeless?.message });
+        if (hopeless) throw hopeless;
+      });
+      const hopeless = expect.stringContaining('3 workers died');
+      await expect.poll(() => seen, { timeout: 10_000 }).toEqual([{ id, attempt: 1, hopeless }]);
+      await expect
+        .poll(() => survivor.queue.list())
+        .toMatchObject([{ id, state: 'failed', reason: hopeless }]);
+      expect(await survivor.queue.retry(id)).toBe(true);
+      await expect.poll(() => seen[1]).toEqual({ id, attempt: 1, hopeless: undefined });
       await expect.poll(() => survivor.queue.counts()).toMatchObject({ active: 0, failed: 0 });
     }, 60_000);
 

@@ -220,6 +220,16 @@ export function sessionContract(backend: SessionBackend): void {
         await store.saveContext(ID, stamped('b', 'a'));
       });
 
+      test('a saving that comes late does not replace a later one of the same writer', async () => {
+        const { store, reopen } = await open();
+        await store.saveContext(ID, stamped('w.1', null));
+        await store.saveContext(ID, stamped('w.3', null));
+        await expect(reopen().saveContext(ID, stamped('w.2', 'w.1'))).rejects.toThrow(SessionTakenError);
+        await store.saveContext(ID, stamped('w.10', null));
+        expect((await loaded(store)).context.messages[0]?.content).toBe('w.10');
+        await expect(store.saveContext(ID, stamped('x.11', null))).rejects.toThrow(SessionTakenError);
+      });
+
       test('a session from before stamps, and one that is gone, can be gone on with', async () => {
         const { store } = await open();
         await store.saveContext(ID, context());

@@ -110,7 +110,7 @@ test('Docker', async () => {
     await takeAway('the Docker engine is stopped', story, engine.stop, engine.restart);
     expect(await new Docker({ socketPath }).listContainers({ all: true })).toEqual([]);
   } finally {
-    await engine.stop();
+    await engine.remove();
   }
 });
 

@@ -86,7 +86,7 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('an engine that is killed'),
     if (!started) throw new Error('no engine');
     engine = started;
   }, ENGINE_MS);
-  afterAll(() => engine?.stop());
+  afterAll(() => engine?.remove());
 
   test('in the middle of a command is in the readiness, and when it is back the job goes on', async () => {
     await arrangeStopped(withDocker(engine));

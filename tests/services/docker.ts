@@ -22,6 +22,8 @@ import { findProgram, type Server, startServer } from './server.ts';
 export interface DockerEngine extends Server {
   socketPath: string;
   image: string;
+  /** Stops it for good: its image and containers go with it. */
+  remove(): Promise<void>;
 }
 
 const IMAGE = 'hummingbird-sandbox:test';
@@ -81,7 +83,7 @@ export async function startDocker({ tcpPort }: { tcpPort?: number } = {}): Promi
     ...server,
     socketPath,
     image: IMAGE,
-    async stop() {
+    async remove() {
       await server.stop();
       cleanUp(folder);
     },

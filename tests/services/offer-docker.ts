@@ -20,7 +20,7 @@ export async function offerDocker(): Promise<{ url: string; stop(): Promise<void
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       server.close();
-      await (await starting?.catch(() => null))?.stop();
+      await (await starting?.catch(() => null))?.remove();
     },
   };
 }

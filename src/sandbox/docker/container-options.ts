@@ -46,6 +46,8 @@ export function toCreateOptions(
     Env: ['HOME=/tmp', 'LANG=C.UTF-8'],
     Labels: toLabels(lifetimeMs, purpose),
     Healthcheck: { Test: ['NONE'] },
+    // An engine that stops, or finds what one that died has left, need not wait: nothing in it can be saved any more.
+    StopSignal: 'SIGKILL',
     // Its standard input ends with our connection, and with it process 1: nobody outlives this service.
     OpenStdin: true,
     StdinOnce: true,

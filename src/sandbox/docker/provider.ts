@@ -30,11 +30,23 @@ export async function openDockerSandboxes(options: DockerSandboxesOptions): Prom
   const engine = connectEngine(options.engine);
   // Long enough for a job that takes it out of the pool at the last moment.
   const limits = { ...options, maxFiles, lifetimeMs: 2 * jobTimeoutMs + SAVING_MS };
-  const start = (purpose: SandboxPurpose | null) => startContainer(engine, limits, purpose);
   const pool = createPool({ size: options.pool, maxAgeMs: jobTimeoutMs, start: () => start(null), onError });
+
+  async function start(purpose: SandboxPurpose | null): Promise<Container> {
+    try {
+      return await startContainer(engine, limits, purpose);
+    } catch (error) {
+      if (isGone(error)) await checkImage();
+      throw error;
+    }
+  }
 
   async function check(): Promise<void> {
     await ask('looking for the engine', engine.ping());
+    await checkImage();
+  }
+
+  async function checkImage(): Promise<void> {
     try {
       await ask('looking for the image', engine.getImage(image).inspect());
     } catch (error) {
@@ -54,7 +66,7 @@ export async function openDockerSandboxes(options: DockerSandboxesOptions): Prom
       return ready;
     } catch (error) {
       onError(new Error('a sandbox that was kept ready can not be used', { cause: error }));
-      await ready.remove();
+      await ready.remove().catch(onError);
       return start(purpose);
     }
   }

@@ -8,10 +8,10 @@ import { RetryableError } from '../../errors.ts';
 import { assertSame } from '../checksum.ts';
 import type { Checksum } from '../objects.ts';
 import { toPlace } from '../read-saved.ts';
+import { watchMovement } from '../watch-movement.ts';
 import type { S3Connection } from './connection.ts';
 import { isBrokenOff, unlessMissing } from './read-text.ts';
 import { toStoreError } from './to-store-error.ts';
-import { watchMovement } from './watch-movement.ts';
 
 const TRIES = 3;
 

@@ -4,10 +4,10 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { RetryableError } from '../../errors.ts';
 import { createMeter } from '../checksum.ts';
 import type { Checksum } from '../objects.ts';
+import { watchMovement } from '../watch-movement.ts';
 import type { S3Connection } from './connection.ts';
 import { toEncryption } from './encryption.ts';
 import { toStoreError } from './to-store-error.ts';
-import { watchMovement } from './watch-movement.ts';
 
 /** Held in memory, for each of those that are under way at once. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -22,22 +22,24 @@ export async function writeText(s3: S3Connection, written: Written): Promise<voi
   const { key, stamp } = written;
   await s3.run(`saving ${s3.where(key)}`, async (signal) => {
     if (!stamp) return put(s3, written, {}, signal);
-    const seen = await look(s3, key, signal);
-    assertNext(seen.stamp, stamp, s3.where(key));
-    try {
-      await put(s3, written, toCondition(seen), signal);
-    } catch (error) {
-      if (statusOf(error) === NOT_IMPLEMENTED) return put(s3, written, {}, signal);
-      if (!CONFLICTS.includes(statusOf(error) ?? 0)) throw error;
-      // It may be our own, whose answer was lost before the SDK tried again.
-      const now = await look(s3, key, signal);
-      if (now.stamp === stamp.id) return;
-      assertNext(now.stamp, stamp, s3.where(key));
-      throw error;
+    for (let tries = 1; ; tries += 1) {
+      const seen = await look(s3, key, signal);
+      // After a conflict, with our own writing: its answer was lost before the SDK tried again.
+      if (tries > 1 && seen.stamp === stamp.id) return;
+      assertNext(seen.stamp, stamp, s3.where(key));
+      try {
+        return await put(s3, written, toCondition(seen), signal);
+      } catch (error) {
+        if (statusOf(error) === NOT_IMPLEMENTED) return put(s3, written, {}, signal);
+        const isConflict = CONFLICTS.includes(statusOf(error) ?? 0);
+        // With an earlier saving of ours that was left behind, there is another way.
+        if (!isConflict || tries === TRIES) throw error;
+      }
     }
   });
 }
 
+const TRIES = 3;
 const NOT_IMPLEMENTED = 501;
 const CONFLICTS = [409, 412];
 

@@ -1,8 +1,10 @@
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
+import { RetryableError } from '../../../src/errors.ts';
 import { recordRun } from '../../../src/jobs/record-run.ts';
-import type { JobContext } from '../../../src/queue/queue.ts';
+import { type JobContext, WorkersDiedError } from '../../../src/queue/queue.ts';
 import { createRedactor } from '../../../src/redact/redactor.ts';
+import type { MergeRequest } from '../../../src/sources/gitlab/merge-requests.ts';
 import { pglite } from '../../services/backends.ts';
 import { type Opened, openAll } from '../../services/open-backend.ts';
 import { redactor } from '../../services/redactor.ts';
@@ -47,6 +49,25 @@ test('a holder that comes late does not write over the record of the next one', 
   await expect(late).rejects.toMatchObject({ name: 'NotYet' });
   expect(await runs.get('job-1')).toMatchObject({ state: 'running', ending: null });
   expect(recording.failed).toEqual([]);
+});
+
+test('whose workers died too often is told of with what an earlier try knew, and is not worked on', async () => {
+  const recording = await open();
+  const log = pino({ level: 'silent' });
+  const mr = { iid: 7, sha: 'abc' } as MergeRequest;
+  await recordRun(recording, { ...context, isLastAttempt: false }, log, async (record) => {
+    await record.about(mr, 'session-1');
+    throw new RetryableError('away');
+  }).catch(() => undefined);
+  const hopeless = new WorkersDiedError(21);
+  let isWorkedOn = false;
+  const last = recordRun(recording, { ...context, isLastAttempt: false, hopeless }, log, async () => {
+    isWorkedOn = true;
+    return { ending: 'answered', reason: '' };
+  });
+  await expect(last).rejects.toThrow(hopeless);
+  expect(isWorkedOn).toBe(false);
+  expect(recording.failed).toMatchObject([{ sessionId: 'session-1', mrIid: 7, ending: 'failed' }]);
 });
 
 test('remembers over its tries since when it fails, and tells once that it will not be tried again', async () => {

@@ -11,7 +11,11 @@ import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
 import { createCanaryGuard } from '../../../src/jobs/canary.ts';
 import { createEvidenceCheck } from '../../../src/jobs/check-evidence.ts';
-import { type Investigation, investigate } from '../../../src/jobs/investigate.ts';
+import {
+  type Investigation,
+  type InvestigationDependencies,
+  investigate,
+} from '../../../src/jobs/investigate.ts';
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
 import { createSpool, type Spool } from '../../../src/jobs/spool.ts';
 import { NotYet } from '../../../src/queue/queue.ts';
@@ -32,11 +36,16 @@ const NOT_KEPT = [user(EVENT), assistant('', 'a'), result('a', '{"saved_to":"/tm
 
 let dir: string;
 let logged: Record<string, unknown>[];
+/** Runs whose session is still being saved. */
+const settling: Promise<string>[] = [];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hummingbird-resuming-'));
   logged = [];
 });
-afterEach(() => rm(dir, { recursive: true }));
+afterEach(async () => {
+  await Promise.allSettled(settling.splice(0));
+  await rm(dir, { recursive: true, maxRetries: 10 });
+});
 
 describe('a conversation that can not be used', () => {
   test.each([
@@ -136,6 +145,61 @@ describe('a session that can not be saved at the end', () => {
       role: 'assistant',
     });
     expect((await readdir(join(dir, 'unsaved')))[0]).toMatch(/\.bad$/);
+  });
+});
+
+describe('a session that is slow to be saved', () => {
+  const HANGING = ['saveContext', 'saveFiles', 'saveMeta', 'appendTranscript'] as const;
+
+  test.each(HANGING)('in %s does not keep the answer from being posted in time', async (name) => {
+    const { store, release } = storeThatHangs(name);
+    const startedAt = performance.now();
+    const { note, settled, ending } = await run({ workflow: inSeconds(2) }, undefined, { store });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(note).toMatch(/^Done\./);
+    expect(ending).toBe('answered');
+
+    release();
+    expect(await settled).toBe(note);
+    expect((await saved()).at(-1)).toMatchObject({ content: 'Done.', published: note });
+    expect(await savedMeta()).toMatchObject({ runs: 1 });
+  });
+
+  test('and can not be saved in the end says so then', async () => {
+    const { store, release } = storeThatHangs('saveMeta', new RetryableError('away'));
+    const { note, settled } = await run({ workflow: inSeconds(2) }, undefined, { store });
+    expect(note).not.toContain('could not be saved');
+    release();
+    expect(await settled).toMatch(/could not be saved: a reply to this note may start afresh[\s\S]*Done\./);
+  });
+
+  test('while its quotes are checked for ever is posted with quotes that are not checked', async () => {
+    const forever = {
+      createCanaryGuard,
+      createEvidenceCheck: () => ({ hook: {}, finish: () => new Promise<never>(() => undefined) }),
+    };
+    const startedAt = performance.now();
+    const { note } = await run({ workflow: inSeconds(2) }, undefined, { guards: forever });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(note).toContain('quotes not checked');
+  });
+
+  test('before its first turn leaves the model the rest of the time only', async () => {
+    const folder = openFolderStore({ dir });
+    const slow = async (id: string) => {
+      await new Promise((wait) => setTimeout(wait, 1_000));
+      return folder.load(id);
+    };
+    const { toolbox } = scriptedTools(() => new Promise(() => undefined));
+    const startedAt = performance.now();
+    const turns = [{ calls: [{ name: 'look' }] }, { text: 'So far.' }];
+    const { note, ending, reason } = await run({ workflow: inSeconds(2) }, turns, {
+      store: { ...folder, load: slow },
+      toolbox,
+    });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(note).toContain('So far.');
+    expect([ending, reason]).toEqual(['time', 'the 0.0 minutes it may take were over']);
   });
 });
 
@@ -348,9 +412,44 @@ test('watchers that all fail change neither what is asked nor what is saved and 
   const unwatched = await run({}, turns, { store, onEvent });
 
   expect(seen).toEqual(expect.arrayContaining(['turn-started', 'tool-finished', 'checkpoint', 'ended']));
-  expect(unwatched).toEqual(watched);
+  expect({ ...unwatched, settled: null }).toEqual({ ...watched, settled: null });
   expect(await saved()).toEqual(savedWatched);
 });
+
+const WORKFLOW = {
+  name: 'analyze-failures',
+  on: ['failed-pipeline'],
+  prompt: 'Find out.',
+  maxIterations: 5,
+  contextLimit: 10_000,
+  maxOutputTokens: 100,
+  maxMinutes: 1,
+  keep: [],
+  compactAt: 0,
+  gate: 'off' as const,
+};
+
+function inSeconds(seconds: number) {
+  return { ...WORKFLOW, maxMinutes: seconds / 60 };
+}
+
+/** When the answer is there, until it is released. */
+function storeThatHangs(
+  name: 'saveContext' | 'saveFiles' | 'saveMeta' | 'appendTranscript',
+  failure?: Error,
+) {
+  const folder = openFolderStore({ dir });
+  const released = Promise.withResolvers<void>();
+  const operation = folder[name] as (...args: unknown[]) => Promise<unknown>;
+  const hang = async (...args: unknown[]): Promise<unknown> => {
+    // Before that, a turn that can not be saved ends the run.
+    if (name === 'saveContext' && !JSON.stringify(args).includes('Done.')) return operation(...args);
+    await released.promise;
+    if (failure) throw failure;
+    return operation(...args);
+  };
+  return { store: { ...folder, [name]: hang }, release: () => released.resolve() };
+}
 
 async function run(
   about: Partial<Investigation>,
@@ -363,6 +462,7 @@ async function run(
     store = openFolderStore({ dir }),
     spool = null,
     onEvent = () => undefined,
+    guards = { createCanaryGuard, createEvidenceCheck },
   }: Surroundings = {},
 ) {
   const { model, requests } = scriptedModel(turns);
@@ -379,7 +479,7 @@ async function run(
       createToolbox: () => toolbox,
       createFindOwnJobs: () => async () => new Map(),
       canaryKey: Buffer.from('key'),
-      guards: { createCanaryGuard, createEvidenceCheck },
+      guards,
       log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
       now: Date.now,
     },
@@ -398,18 +498,7 @@ async function run(
         authorId: 1,
         headPipelineId: null,
       },
-      workflow: {
-        name: 'analyze-failures',
-        on: ['failed-pipeline'],
-        prompt: 'Find out.',
-        maxIterations: 5,
-        contextLimit: 10_000,
-        maxOutputTokens: 100,
-        maxMinutes: 1,
-        keep: [],
-        compactAt: 0,
-        gate: 'off',
-      },
+      workflow: WORKFLOW,
       question: null,
       resumes: false,
       runId: 'run-1',
@@ -417,6 +506,7 @@ async function run(
     },
     { signal, onEvent },
   );
+  settling.push(findings.settled);
   return { ...findings, requests };
 }
 
@@ -428,6 +518,7 @@ interface Surroundings {
   store?: SessionStore;
   spool?: Spool | null;
   onEvent?: (event: AgentEvent) => void;
+  guards?: InvestigationDependencies['guards'];
 }
 
 /** A run in whose sandbox these files come to be, and sandboxes that can be looked into. */

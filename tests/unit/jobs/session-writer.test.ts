@@ -9,6 +9,7 @@ import pino from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openSessionFiles } from '../../../src/jobs/session-files.ts';
 import { createSessionWriter } from '../../../src/jobs/session-writer.ts';
+import { createSpool } from '../../../src/jobs/spool.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
@@ -52,6 +53,17 @@ describe('a session that is saved', () => {
     const names = (await Array.fromAsync(store.catalog.objects(ID))).map(({ name }) => name);
     expect(names).toEqual(['context.json', 'meta.json', 'sandbox.tar.gz']);
     expect(await filesOf((await resume(store)).sandbox)).toMatchObject({});
+  });
+
+  test('may go on after its end: what is removed then is gone', async () => {
+    const store = openFolder();
+    const { sandbox, writer } = await begin(store);
+    await writer.checkpoint(said('one'));
+    await sandbox.writeFile('/tmp/data/a', 'soon gone');
+    await writer.finish(said('two'), newMeta(ID));
+    await exec(sandbox, 'rm /tmp/data/a');
+    await writer.checkpoint(said('three'));
+    expect(await filesOf((await resume(store)).sandbox)).toEqual({});
   });
 
   test('does not grow without end by a file that changes in every turn', async () => {
@@ -100,6 +112,54 @@ describe('a session that is saved', () => {
       await writer.checkpoint(said('two'));
       expect(await filesOf((await resume(store)).sandbox)).toEqual({ '/tmp/data/a': 'kept' });
     }
+  });
+});
+
+describe('a checkpoint that is left behind', () => {
+  const MOMENTS = ['saveFiles', 'saveContext'] as const;
+
+  test.each(MOMENTS.flatMap((name) => [true, false].map((isDone) => [name, isDone] as const)))(
+    'in %s (done: %s) spoils nothing of the last saving, however late it goes on',
+    async (name, isDone) => {
+      const store = openFolder();
+      const { hanging, arm, isReached, release } = hangingOnce(store, name, isDone);
+      const { sandbox, writer } = await begin(hanging);
+      arm();
+      await sandbox.writeFile('/tmp/data/a', 'early');
+      const leftBehind = writer.checkpoint(said('early'));
+      const outcome = Promise.allSettled([leftBehind]);
+      await isReached;
+      await sandbox.writeFile('/tmp/data/b', 'late');
+      await writer.finish(said('end'), newMeta(ID, { runs: 1 }));
+      release();
+      await outcome;
+
+      const { context, meta } = (await store.load(ID)) ?? {};
+      expect(context?.messages).toEqual(said('end'));
+      expect(context?.files).toMatchObject([{ name: 'sandbox.tar.gz' }]);
+      expect(meta?.runs).toBe(1);
+      expect(await filesOf((await resume(store)).sandbox)).toEqual({
+        '/tmp/data/a': 'early',
+        '/tmp/data/b': 'late',
+      });
+    },
+  );
+
+  test('and a last saving that is left behind too spoil nothing of what was kept elsewhere', async () => {
+    const [store, elsewhere] = [openFolder(), openFolder()];
+    const { hanging, arm, isReached, release } = hangingOnce(store, 'saveFiles', false);
+    const { sandbox, writer } = await begin(hanging);
+    arm();
+    await sandbox.writeFile('/tmp/data/a', 'kept');
+    const outcome = Promise.allSettled([writer.finish(said('end'), newMeta(ID))]);
+    await isReached;
+    await writer.finishInto(elsewhere, said('end'), newMeta(ID, { runs: 1 }));
+    await createSpool({ from: elsewhere, to: store, log: pino({ level: 'silent' }) }).deliver(ID);
+    release();
+    await outcome;
+    const { context, meta } = (await store.load(ID)) ?? {};
+    expect([context?.messages, meta?.runs]).toEqual([said('end'), 1]);
+    expect(await filesOf((await resume(store)).sandbox)).toEqual({ '/tmp/data/a': 'kept' });
   });
 });
 
@@ -189,6 +249,31 @@ function crashing(store: SessionStore, crashAt: number, isDone: boolean): Sessio
     },
   ]);
   return { ...store, ...Object.fromEntries(wrapped) };
+}
+
+/** Once it is armed, the next such operation hangs until it is released; before that it is done, or afterwards. */
+function hangingOnce(store: SessionStore, name: 'saveFiles' | 'saveContext', isDone: boolean) {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let isArmed = false;
+  const operation = store[name] as (...args: unknown[]) => Promise<unknown>;
+  const hang = async (...args: unknown[]): Promise<unknown> => {
+    if (!isArmed) return operation(...args);
+    isArmed = false;
+    const early = isDone ? await operation(...args) : undefined;
+    reached.resolve();
+    await released.promise;
+    return isDone ? early : operation(...args);
+  };
+  const arm = (): void => {
+    isArmed = true;
+  };
+  return {
+    hanging: { ...store, [name]: hang },
+    arm,
+    isReached: reached.promise,
+    release: () => released.resolve(),
+  };
 }
 
 function openFolder() {

@@ -25,7 +25,7 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('a Docker sandbox'), () => {
     engine = started;
     docker = await connect(engine);
   }, ENGINE_MS);
-  afterAll(() => engine?.stop());
+  afterAll(() => engine?.remove());
 
   test('whose container is killed under a command goes on with the files last saved', async () => {
     const { sandbox, save } = await open('killed');
@@ -131,6 +131,16 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('a Docker sandbox'), () => {
     const tryOne = async () => (await exec(sandbox, 'echo x')).ending;
     await expect.poll(tryOne, { timeout: 20_000, interval: 10 }).toBe('lost');
     expect(await exec(sandbox, 'cat data/before')).toMatchObject({ exitCode: 0, stdout: 'saved\n' });
+  });
+
+  test('that was kept ready when its engine went away is given up, and says what could not be had', async () => {
+    const provider = await openProvider({ pool: 1 }, engine);
+    engine.signal('SIGKILL');
+    const opening = openSandbox({}, provider);
+    await expect(opening).rejects.toThrow(/^making a sandbox: the container engine does not answer/);
+    await engine.restart();
+    const sandbox = await openSandbox({}, provider);
+    expect(await exec(sandbox, 'echo fine')).toMatchObject({ stdout: 'fine\n' });
   });
 
   test('that is closed while its engine is away is gone when it is back', async () => {

@@ -44,7 +44,7 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('Docker sandboxes'), () => {
     await expect(openProvider({ runtime: 'no-such-runtime' })).rejects.toThrow('no-such-runtime');
   });
 
-  test('whose image vanishes say so when they are checked', async () => {
+  test('whose image vanishes say so when they are checked, and when one is to be made', async () => {
     const engine = await connect();
     const { image } = await sharedDocker();
     await engine.getImage(image).tag({ repo: 'vanishing', tag: 'test' });
@@ -52,6 +52,9 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('Docker sandboxes'), () => {
     await provider.check();
     await engine.getImage('vanishing:test').remove();
     await expect(provider.check()).rejects.toThrow('no image vanishing:test');
+    await expect(openSandbox({}, provider)).rejects.toThrow(
+      /no image vanishing:test; build it: docker build/,
+    );
   });
 
   test('are kept ready, and others take their places', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../../../src/session/session-store.ts';
 import { redactor } from '../../services/redactor.ts';
 import { S3_BUCKET, S3_KEYS, s3Options } from '../../services/s3.ts';
-import { type Fault, type S3ProxyOptions, startS3Proxy } from '../../services/s3-proxy.ts';
+import { type Fault, type S3Proxy, type S3ProxyOptions, startS3Proxy } from '../../services/s3-proxy.ts';
 
 const MIB = 1024 * 1024;
 
@@ -164,20 +164,24 @@ describe('with conditional writes', () => {
   test('two who write at the same moment: one is refused', async () => {
     const { store, proxy, options } = await arrange({}, { conditions: true });
     await store.saveContext('s', stamped('a', null));
-    // Both have looked before either writes.
-    const looked = Promise.withResolvers<void>();
-    let looks = 0;
-    proxy.before = async ({ method }) => {
-      looks += method === 'HEAD' ? 1 : 0;
-      if (looks === 2) looked.resolve();
-      if (method === 'PUT') await looked.promise;
-    };
+    writeWhenBothHaveLooked(proxy);
     const outcomes = await Promise.allSettled([
       store.saveContext('s', stamped('b', 'a')),
       openS3Store(options).saveContext('s', stamped('c', 'a')),
     ]);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).toMatchObject([{ reason: expect.any(SessionTakenError) }]);
+  });
+
+  test('two savings of one writer at the same moment: the later one is kept, whichever comes first', async () => {
+    const { store, proxy, options } = await arrange({}, { conditions: true });
+    await store.saveContext('s', stamped('w.1', null));
+    writeWhenBothHaveLooked(proxy);
+    await Promise.allSettled([
+      store.saveContext('s', stamped('w.2', null)),
+      openS3Store(options).saveContext('s', stamped('w.3', null)),
+    ]);
+    expect((await store.load('s'))?.context.stamp?.id).toBe('w.3');
   });
 
   test('are left out for a service that does not know them', async () => {
@@ -301,4 +305,14 @@ function bytes(size: number): Readable {
     })(),
     { objectMode: false },
   );
+}
+
+function writeWhenBothHaveLooked(proxy: S3Proxy): void {
+  const looked = Promise.withResolvers<void>();
+  let looks = 0;
+  proxy.before = async ({ method }) => {
+    looks += method === 'HEAD' ? 1 : 0;
+    if (looks === 2) looked.resolve();
+    if (method === 'PUT') await looked.promise;
+  };
 }

@@ -1,0 +1,79 @@
+// A disk that hangs: whoever waits for it is told, in time.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { RetryableError } from '../../../src/errors.ts';
+import { createSessionStore } from '../../../src/session/create-store.ts';
+import { createFolderObjects } from '../../../src/session/folder/folder-objects.ts';
+import { openFolderStore } from '../../../src/session/folder-store.ts';
+import { limitTime } from '../../../src/session/limit-time.ts';
+import type { SessionObjects } from '../../../src/session/objects.ts';
+import { newMeta } from '../../services/session-meta.ts';
+
+const TIMEOUT_MS = 100;
+const CONTEXT = { version: 1 as const, messages: [{ role: 'user' as const, content: 'why?' }] };
+
+test('a file whose reading hangs is an error that may pass, and says where', async () => {
+  const dir = makeFolder();
+  mkdirSync(join(dir, 's'));
+  const path = join(dir, 's/context.json');
+  execFileSync('mkfifo', [path]);
+  // Lets the reader go.
+  onTestFinished(() => writeFileSync(path, ''));
+  const loading = openFolderStore({ dir, timeoutMs: TIMEOUT_MS }).load('s');
+  await expect(loading).rejects.toThrow(RetryableError);
+  await expect(loading).rejects.toThrow(`reading ${path}: no answer within ${TIMEOUT_MS} ms; the disk hangs`);
+});
+
+test('no operation on a disk that hangs is waited for', async () => {
+  const hangs = (): Promise<never> => new Promise(() => undefined);
+  const objects = createFolderObjects(makeFolder(), () => undefined);
+  const names = ['read', 'write', 'writeStream', 'open', 'copy', 'remove', 'removeSession'] as const;
+  const hanging: SessionObjects = {
+    ...objects,
+    ...Object.fromEntries([...names, 'move', 'append', 'check'].map((name) => [name, hangs])),
+    list: () => ({ [Symbol.asyncIterator]: () => ({ next: hangs }) }),
+  };
+  const store = createSessionStore(limitTime(hanging, 10));
+  const part = { name: 'files/a.tar.gz', bytes: 1, sha256: '' };
+  const operations = [
+    store.load('s'),
+    store.saveContext('s', CONTEXT),
+    store.saveMeta('s', newMeta('s')),
+    store.saveFiles('s', Readable.from(['x'])),
+    store.copyToSandbox('s', part),
+    store.listFiles('s'),
+    store.removeFiles('s', ['files/a.tar.gz']),
+    store.saveHistory('s', CONTEXT.messages),
+    store.setAside('s', 'old'),
+    store.appendTranscript('s', {}),
+    store.check(),
+    Array.fromAsync(store.catalog.list()),
+    store.catalog.remove('s'),
+  ];
+  for (const outcome of await Promise.allSettled(operations))
+    expect(outcome).toMatchObject({ reason: expect.any(RetryableError) });
+});
+
+test('an archive may take longer, as long as it moves', async () => {
+  const store = openFolderStore({ dir: makeFolder(), timeoutMs: TIMEOUT_MS });
+  const slow = Readable.from(
+    (async function* () {
+      for (let piece = 0; piece < 6; piece += 1) {
+        await new Promise((wait) => setTimeout(wait, TIMEOUT_MS / 2));
+        yield Buffer.from('x');
+      }
+    })(),
+  );
+  expect(await store.saveFiles('s', slow)).toMatchObject({ bytes: 6 });
+
+  const stuck = new Readable({ read: () => undefined });
+  await expect(store.saveFiles('s', stuck)).rejects.toThrow(`nothing moved for ${TIMEOUT_MS} ms`);
+});
+
+function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'hummingbird-disk-'));
+}
