@@ -30,7 +30,11 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
       token,
       ...Object.values(env).flatMap((value) => [isWord(value) ? undefined : value, ...passwordsOf(value)]),
     ]),
-  s3Credentials: ({ s3Credentials }) => [s3Credentials?.secretAccessKey, s3Credentials?.sessionToken],
+  s3Credentials: ({ s3Credentials }) => [
+    s3Credentials?.accessKeyId,
+    s3Credentials?.secretAccessKey,
+    s3Credentials?.sessionToken,
+  ],
   // Words for people.
   warnings: () => [],
 };

@@ -17,9 +17,11 @@ export const MIN_SECRET_CHARS = 6;
 const PIECE_BYTES = 32;
 const MAX_WHOLE_BYTES = 64;
 
-export function toNeedles(secrets: readonly string[]): Needle[] {
-  const needles = secrets.filter(isLongEnough).flatMap(toForms);
-  const known = new Map(needles.map((one) => [`${one.isCaseless}${one.bytes.toString('latin1')}`, one]));
+export function toNeedles(secret: string): Needle[] {
+  if (!isLongEnough(secret)) return [];
+  const known = new Map(
+    toForms(secret).map((one) => [`${one.isCaseless}${one.bytes.toString('latin1')}`, one]),
+  );
   return [...known.values()];
 }
 

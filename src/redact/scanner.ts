@@ -12,7 +12,8 @@ export interface Scanner {
 }
 
 export interface ScanPlan {
-  table: TriggerTable;
+  /** Asked each time: what is looked for can become more. */
+  table: () => TriggerTable;
   /** Those that are asked where secrets of the first kind, and our own, count as found. */
   isSecond: (rule: Rule) => boolean;
   toPlaceholder: (kind: string) => string;
@@ -78,7 +79,7 @@ export function createScanner(plan: ScanPlan): Scanner {
   function scan(isEnd: boolean): Buffer {
     const end = base + bytes.length;
     for (const span of [...first, ...second]) extend(span, isEnd);
-    const triggers = plan.table.find(bytes, Math.max(0, written - base));
+    const triggers = plan.table().find(bytes, Math.max(0, written - base));
     const fresh = triggers.filter(({ at }) => base + at >= judged);
     const undecided = isEnd ? undefined : fresh.find(({ at }) => at + AHEAD > bytes.length);
     const nextJudged = isEnd ? end : Math.max(judged, undecided ? base + undecided.at : end);

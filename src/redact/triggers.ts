@@ -21,13 +21,15 @@ export interface Trigger {
 export interface TriggerTable {
   /** In their order; from `from` on. */
   find(bytes: Uint8Array, from: number): Trigger[];
+  /** For these, too, from now on. */
+  look(needles: readonly Needle[]): void;
 }
 
 const GRAM = 4;
 const HASH_BITS = 18;
 
 /** One pass over the bytes for everything that is looked for, so that ordinary text costs little more than reading it. */
-export function createTriggerTable(needles: readonly Needle[], rules: readonly Rule[]): TriggerTable {
+export function createTriggerTable(rules: readonly Rule[]): TriggerTable {
   const suspicions = new Map<number, Suspicion>();
   const hashes = new Uint8Array(1 << HASH_BITS);
   const at = (gram: string): Suspicion => {
@@ -37,7 +39,6 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
     hashes[hashOf(key)] = 1;
     return known;
   };
-  for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
   for (const rule of rules) {
     for (const word of rule.words) {
       const behind = rarest(word);
@@ -46,6 +47,9 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
   }
 
   return {
+    look(needles) {
+      for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
+    },
     find(bytes, from) {
       const found: Trigger[] = [];
       const { length } = bytes;

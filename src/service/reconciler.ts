@@ -89,11 +89,11 @@ export async function reconcileByHand(
   const writer = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const backend = await openBackend(secrets.queueUrl, config.queue, log);
-    const store = openStore(config.store, { secrets, log });
+    const redactor = openRedactor(secrets, log);
+    const store = openStore(config.store, { secrets, redactor, log });
     try {
       const agent = createAgentAccount(writer);
       const markers = createMarkers(toMarkerKeys(secrets));
-      const redactor = openRedactor(secrets, log);
       const linkHosts = toLinkHosts(config);
       const notes = createNotes({ client: writer, agent, markers, linkHosts, redactor });
       const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);

@@ -72,7 +72,7 @@ test('the keys of S3', () => {
   credentials: { accessKeyIdEnv: S3_ID, secretAccessKeyEnv: S3_KEY, sessionTokenEnv: S3_TOKEN }
 `);
   const env = { S3_ID: 'the-id', S3_KEY: 'the-s3-secret-key', S3_TOKEN: 'the-s3-session-token' };
-  expect(listSecrets(readSecrets(config, {}, env))).toEqual(['the-s3-secret-key', 'the-s3-session-token']);
+  expect(listSecrets(readSecrets(config, {}, env))).toEqual(['the-id', 'the-s3-secret-key', 'the-s3-session-token']);
 });
 
 test('of what is passed to MCP servers, words are none; of tokens all are', () => {
