@@ -1,10 +1,12 @@
 import { Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { PermanentError } from '../errors.ts';
+import { COMMAND_RULES } from './command-rules.ts';
 import { CONTEXT_RULES } from './context-rules.ts';
 import { createKnownSecrets } from './known-secrets.ts';
 import type { Needle } from './own-secrets.ts';
 import { redactValue } from './redact-value.ts';
+import type { Rule } from './rule.ts';
 import { createScanner, type Scanner } from './scanner.ts';
 import { isTellingName, looksSecret } from './telling.ts';
 import { TOKEN_RULES } from './token-rules.ts';
@@ -136,7 +138,7 @@ interface Tables {
 
 function createTables(needles: readonly Needle[]): Tables {
   const tables = {
-    all: createTriggerTable([...TOKEN_RULES, ...CONTEXT_RULES]),
+    all: createTriggerTable([...TOKEN_RULES, ...AROUND]),
     shapes: createTriggerTable(TOKEN_RULES),
   };
   for (const table of Object.values(tables)) table.look(needles);
@@ -145,7 +147,8 @@ function createTables(needles: readonly Needle[]): Tables {
 
 const MAX_PASSES = 5;
 const NAMED = 'named-secret';
-const second = new Set(CONTEXT_RULES);
+const AROUND = [...CONTEXT_RULES, ...COMMAND_RULES];
+const second = new Set<Rule>(AROUND);
 
 function toPlaceholder(kind: string): string {
   return `[redacted: ${kind}]`;

@@ -66,3 +66,14 @@ function isWithinWord(text: string, at: number): boolean {
 export function followed(beginning: string, by = 'abcdefghijklmnopqrstuvwxyz0123456789_-'): string[] {
   return Array.from(by, (character) => beginning + character);
 }
+
+export function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at;
+  return sticky.exec(text);
+}
+
+/** Of what stands there; -1 if it does not. */
+export function endAt(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : -1;
+}
