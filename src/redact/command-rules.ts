@@ -2,7 +2,7 @@
 import { type Finding, FOUND, matchAt, type Rule } from './rule.ts';
 import { isPlaceholder } from './telling.ts';
 
-/** What a program is called, and what it is given its secret with; the trigger is the beginning of the first. */
+/** What a program is called, and what it is given its secret with; the words are its beginning, of which the last four letters shall be rare. */
 const COMMANDS: readonly { words: readonly string[]; name: string; option: string; user?: boolean }[] = [
   {
     words: ['curl', 'wget'],
@@ -18,11 +18,11 @@ const COMMANDS: readonly { words: readonly string[]; name: string; option: strin
     name: '(?:mysql|mariadb)[\\w-]{0,16}(?=[ \\t])',
     option: '-p(?!(?:thread|ipe|ie|ic|edantic|ort|rotocol|rint-defaults|lugin-dir)(?!\\w))',
   },
-  { words: ['sshpass'], name: 'sshpass', option: '-p[ =]{0,2}' },
+  { words: ['sshp'], name: 'sshpass', option: '-p[ =]{0,2}' },
   { words: ['redis-cli'], name: 'redis-cli', option: '-a[ =]{1,2}' },
   { words: ['mongo'], name: 'mongo(?:sh|dump|restore|export|import)?(?=[ \\t])', option: '-p[ =]{1,2}' },
   { words: ['ldap'], name: 'ldap[a-z]{3,12}(?=[ \\t])', option: '-w[ =]{1,2}' },
-  { words: ['keytool', 'jarsigner'], name: '(?:keytool|jarsigner)', option: '-(?:store|key)pass[ =]{1,2}' },
+  { words: ['keyt', 'jars'], name: '(?:keytool|jarsigner)', option: '-(?:store|key)pass[ =]{1,2}' },
 ];
 
 /** Unquoted, without what a shell takes for the end of a word. */

@@ -1,6 +1,7 @@
 // The one engine: bytes go in, in whatever pieces, and come out without secrets, line by line where they were.
 import { RUN, type Run } from './bytes.ts';
 import { MAX_GAP_BYTES, MAX_OWN_BYTES, matchOwn } from './match-own.ts';
+import type { Needle } from './own-secrets.ts';
 import { FOUND, MAX_LOOK_BACK, MAX_RULE_BYTES, type Rule } from './rule.ts';
 import type { Trigger, TriggerTable } from './triggers.ts';
 import { KEY_LOOK_AHEAD, walkKey } from './walk-key.ts';
@@ -114,8 +115,7 @@ export function createScanner(plan: ScanPlan): Scanner {
     for (const needle of suspicion.needles) {
       const to = matchOwn(bytes, from, needle);
       if (to <= at) continue;
-      // A backslash before it would be left to escape what takes its place.
-      const start = from > 0 && bytes[from - 1] === 0x5c ? from - 1 : from;
+      const start = from - lengthOfEscape(bytes, from, needle);
       const span = { start: base + start, end: base + to, kind: OWN_SECRET, run: null, isOver: true };
       found.push({ trigger: at, span });
     }
@@ -233,6 +233,14 @@ export function createScanner(plan: ScanPlan): Scanner {
 }
 
 const NOTHING = Buffer.alloc(0);
+const MAX_ESCAPE = 8;
+
+/** Of what would be left before it to escape what takes its place. */
+function lengthOfEscape(bytes: Buffer, at: number, { isHex }: Needle): number {
+  if (!isHex) return at > 0 && bytes[at - 1] === 0x5c ? 1 : 0;
+  const before = bytes.toString('latin1', Math.max(0, at - MAX_ESCAPE), at);
+  return /(?:\\+(?:u00|x)?|%(?:25)?|&#x|0x)$/i.exec(before)?.[0].length ?? 0;
+}
 
 function isPartOf(span: Span, other: Span | undefined): boolean {
   return other !== undefined && other.start <= span.start && span.end <= other.end;

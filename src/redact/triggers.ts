@@ -1,5 +1,5 @@
 import { FOLDED, skipGap } from './bytes.ts';
-import { type Needle, toSpellings } from './own-secrets.ts';
+import { HEX_SEPARATORS, type Needle, toSpellings } from './own-secrets.ts';
 import type { Rule } from './rule.ts';
 
 /** What to look at where four characters of a table stand in a row, gaps not counted. */
@@ -104,6 +104,7 @@ function signsOf(text: string): number {
 
 /** However its first characters are written. */
 function firstGrams(needle: Needle): Set<string> {
+  if (needle.isHex) return firstHexGrams(needle.bytes.toString('latin1'));
   let beginnings = new Set(['']);
   for (const byte of needle.bytes.subarray(0, GRAM)) {
     const spellings = toSpellings(byte, needle);
@@ -113,4 +114,10 @@ function firstGrams(needle: Needle): Set<string> {
     beginnings = new Set(longer);
   }
   return beginnings;
+}
+
+/** Two bytes, with what may stand between them. */
+function firstHexGrams(hex: string): Set<string> {
+  const separators = ['', ...HEX_SEPARATORS, ',0x'];
+  return new Set(separators.map((one) => (hex.slice(0, 2) + one + hex.slice(2)).slice(0, GRAM)));
 }
