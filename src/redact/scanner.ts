@@ -26,9 +26,9 @@ export interface ScanPlan {
 export const OWN_SECRET = 'own-secret';
 
 /** A secret begins at most so far before the last of the four characters that raise suspicion. */
-const BACK = 4 * (MAX_GAP_BYTES + 1);
+export const BACK = 4 * (MAX_GAP_BYTES + 1);
 /** What a judgement may depend on behind those: what a rule looks at, and what in turn decides which of it is found. */
-const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK) + KEY_LOOK_AHEAD;
+export const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK) + KEY_LOOK_AHEAD;
 const CONTEXT = 2 * MAX_LOOK_BACK;
 const LF = 0x0a;
 const STAR = 0x2a;
