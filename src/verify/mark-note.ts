@@ -34,7 +34,7 @@ export function markNote(text: string, { quotes, links }: CheckedNote): string {
   // From the end, so that the places before stay what they are.
   for (const { link, verdict } of links.toReversed())
     lines[link.at] = withLink(lines[link.at] ?? '', link, verdict);
-  for (const { quote, verdict } of quotes.toReversed()) {
+  for (const { quote, verdict } of quotes.toSorted((a, b) => b.quote.end - a.quote.end)) {
     const words = toMark(verdict);
     if (words === null) continue;
     const margin = /^[ \t]*/.exec(lines[quote.start] ?? '')?.[0] ?? '';
