@@ -64,7 +64,7 @@ const AUTHORIZATION = new RegExp(
 );
 /** Of Digest and of AWS: several fields, of which the last ones tell most. */
 const PARAMETERS =
-  /(?:[\w-]{1,16}=(?:"[^"\r\n\xff]{0,128}"|[\w.;/+=-]{1,128})(?:,[ \t]{0,4}|(?![\w"=]))){2,12}/y;
+  /(?:[\w-]{1,16}=(?:\\{0,3}"[^"\r\n\xff]{0,128}"|[\w.;/+=-]{1,128})(?:,[ \t]{0,4}|(?![\w"=]))){2,12}/y;
 const SCHEME = /^(?:bearer|basic|token|negotiate|ntlm|api-?key|private-token)$/i;
 
 function findAuthorization(text: string, at: number): Finding | null {

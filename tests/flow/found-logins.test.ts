@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -66,6 +67,20 @@ describe('a login to a cluster', () => {
     ]);
     await expectNothingPassedOn(() => [password, other, refresh]);
   });
+});
+
+test('a program that fails and tells what it was given is quoted without that', async () => {
+  const script = join(newFolder(), 'login.mjs');
+  writeFileSync(script, "console.error('refused: ' + process.env.LOGIN_SECRET); process.exit(1);");
+  const secret = chance();
+  const exec = { command: process.execPath, args: [script], env: [{ name: 'LOGIN_SECRET', value: secret }] };
+  await arrangeKubeconfig('https://k8s.example.com', { exec });
+
+  const error = await scene.start().catch((thrown: unknown) => thrown);
+
+  expect(error).toHaveProperty('message', expect.stringContaining('refused: [redacted: own-secret]'));
+  expect(inspect(error, { depth: 9 })).not.toContain(secret);
+  expect(JSON.stringify(scene.logged)).not.toContain(secret);
 });
 
 test('the tokens of Google that a model on Vertex AI is asked with', async () => {

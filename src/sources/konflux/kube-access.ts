@@ -23,6 +23,8 @@ export type Learn = (secrets: readonly string[]) => void;
 /** Throws PermanentError when the login can not be used, in words for whoever configures it. */
 export async function openKubeAccess(login: KubeLogin, learn: Learn = () => undefined): Promise<KubeAccess> {
   const config = await loadConfig(login);
+  // Also when the login fails: programs tell what they were given.
+  learn(config.getUsers().flatMap(toGivenSecrets));
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new PermanentError(`${describeLogin(login)} names no cluster; set its current context`);
   if (cluster.proxyUrl)

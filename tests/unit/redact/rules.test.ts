@@ -27,6 +27,19 @@ describe('a secret that is known by its shape or by what stands around it', () =
   });
 });
 
+describe('within a text that is quoted itself', () => {
+  // A line of a log in JSON, as sessions and other logs have it.
+  const inside = EXAMPLES.filter(({ secret }) => !secret.includes('\n'));
+  test.each(inside.map((one) => [one.kind, toLine(one), one] as const))(
+    '%s: %s',
+    (_kind, line, { secret }) => {
+      const quoted = JSON.stringify({ text: `at 12:30 ${line} it was` });
+      const core = JSON.stringify(secret).slice(1, -1).slice(-12);
+      expect(redact(quoted)).not.toContain(core);
+    },
+  );
+});
+
 describe('a colour or an escaped line end is no word, nor a part of one', () => {
   const npm = `npm${'_'}abcdefghijklmnopqrstuvwxyz0123456789`;
   const jwt = `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJ${'zdWIiOiIxMjM0NTY3ODkwIn0'}.aB3xK9mQ2vR7tL5w`;
