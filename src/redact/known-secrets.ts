@@ -1,8 +1,8 @@
 import { isLongEnough, type Needle, toNeedles } from './own-secrets.ts';
 
 /**
- * Of secrets that were told while the service runs, so much is remembered: of logins that are renewed each hour, those
- * of about a day. Each costs a little of every text that is looked through.
+ * Of secrets that were told while the service runs, so much is remembered, and at least half of it: some hours of logins
+ * that are renewed each hour. Each costs a little with every text that is looked through.
  */
 const MAX_TOLD_CHARS = 32_768;
 

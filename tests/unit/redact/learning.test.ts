@@ -51,7 +51,7 @@ describe('a secret that is told', () => {
   });
 });
 
-test('those of about a day are remembered, and those that are told again and again', () => {
+test('the last ones are remembered, and those that are told again and again', () => {
   const tokenOf = (hour: number): string => `${hour}.`.padEnd(1_000, `token${hour}`);
   const redactor = arrange('told-with-each-request-1');
   for (let hour = 100; hour < 300; hour += 1) redactor.learn(['told-with-each-request-1', tokenOf(hour)]);
