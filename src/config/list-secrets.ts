@@ -21,6 +21,7 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
       key.toString('base64url'),
     ]),
   queueUrl: ({ queueUrl }) => passwordsOf(queueUrl),
+  pgPassword: ({ pgPassword }) => [pgPassword],
   modelKeys: ({ modelKeys }) => [...modelKeys.values()],
   serviceAccounts: ({ serviceAccounts }) => [...serviceAccounts.values()].map(({ privateKey }) => privateKey),
   konfluxTokens: ({ konfluxTokens }) => [...konfluxTokens.values()],
