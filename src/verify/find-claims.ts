@@ -90,6 +90,14 @@ function findIn(lines: readonly Line[], found: Found, depth = 0): void {
       index = end - 1;
       continue;
     }
+    if (beginsCode(lines, index) && found.near.length > 0) {
+      const end = endOf(lines, index, (line) => line.text.trim() === '' || INDENTED.test(line.text));
+      const block = lines.slice(index, end);
+      const last = block.findLastIndex(({ text }) => text.trim() !== '');
+      addQuote(found, block.slice(0, last + 1), block.slice(0, last + 1));
+      index += last;
+      continue;
+    }
     const heading = HEADING.exec(text)?.[1];
     if (heading !== undefined) found.isAdvice = ADVICE.test(heading);
     if (/^[ \t]*#{1,6}[ \t]/.test(text)) found.near = [];
@@ -98,6 +106,16 @@ function findIn(lines: readonly Line[], found: Found, depth = 0): void {
     found.near.push(...links);
   }
 }
+
+/** By four blanks, behind a blank line; in a list they only say what belongs to an item. */
+function beginsCode(lines: readonly Line[], index: number): boolean {
+  if (!INDENTED.test(lines[index]?.text ?? '') || lines[index - 1]?.text.trim() !== '') return false;
+  const above = lines.slice(0, index).findLast(({ text }) => text.trim() !== '')?.text ?? '';
+  return !/^[ \t]/.test(above) && !IS_ITEM.test(above);
+}
+
+const INDENTED = /^(?: {4}|\t)[ \t]*\S/;
+const IS_ITEM = new RegExp(`^${ITEM}`);
 
 function findInBlockQuote(marked: readonly Line[], found: Found, depth: number): void {
   const lines = marked.map(({ text, at }) => ({ text: text.replace(BLOCK_QUOTE, ''), at }));

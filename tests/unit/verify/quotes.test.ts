@@ -174,6 +174,23 @@ test.each([
   expect(await kinds(note)).toContain('not-found');
 });
 
+test('indented code under the link of a job is a quote, what is part of a list is none', async () => {
+  const fire = 'FATAL: the database is on fire';
+  expect(await kinds(`[unit](${JOB}):\n\n    ${fire}\n\n    npm ERR!\n\nSo it is.`)).toEqual(['not-found']);
+  expect(await kinds(`[unit](${JOB}):\n\n    npm ERR! code ELIFECYCLE\n`)).toEqual(['verified']);
+  expect(await kinds(`- [unit](${JOB})\n\n    ${fire}`)).toEqual([]);
+  expect(await kinds(`You may set:\n\n    ${fire}`)).toEqual([]);
+});
+
+test('what is marked is marked as text, where it stands', async () => {
+  const mark = '*⚠️ Unverified: these lines were not found in what was read.*';
+  const code = `[unit](${JOB}):\n\n    FATAL: the database is on fire\n\nEnd.`;
+  expect(markNote(code, await check(code))).toContain(`on fire\n\n${mark}\n\n\nEnd.`);
+  const both = `[unit](${JOB}):\n\n> invented words, no log\n>\n> ~~~\n> FATAL: on fire, all of it\n> ~~~\n\nEnd.`;
+  expect(markNote(both, await check(both))).toMatch(/> ~~~\n\n\*⚠️[^\n]*\n(?:\n\*⚠️[^\n]*\n)?/);
+  expect(markNote(both, await check(both)).split(mark)).toHaveLength(3);
+});
+
 describe('what the model has asked for itself', () => {
   const asked = { query: 'FATAL: the database is on fire' };
   const answer = JSON.stringify(
