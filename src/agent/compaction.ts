@@ -1,10 +1,10 @@
 // Makes a long conversation shorter: old results go to files, then the middle becomes a summary.
 import { likelyTokens, messagesBytes, mostTokens, requestBytes } from './estimate.ts';
-import { answerFilesOf, type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
+import { type Group, hasCalls, takeTail, toGroups, withoutSizes } from './groups.ts';
 import type { RunView } from './hooks.ts';
 import type { Message } from './messages.ts';
 import type { Model, ModelRequest } from './model.ts';
-import { type KeepFile, pruneResults, pruneUntil } from './prune.ts';
+import { type KeepFile, keepAnswers, pruneResults, pruneUntil } from './prune.ts';
 import { listTurns, summarize, toNotes, toSummaryMessage } from './summarize.ts';
 
 export interface Compaction {
@@ -117,7 +117,8 @@ async function cutMiddle(
   const previous = middle.findLast(isSummary)?.[0]?.content ?? null;
   const summary = state.cannotSummarize ? null : await trySummary(done, previous, { options, state, run });
   const text = summary ?? listTurns(pruned.filter(hasCalls), previous);
-  const files = pruned.filter((group) => hasCalls(group) || isSummary(group)).flatMap(answerFilesOf);
+  const gone = pruned.filter((group) => hasCalls(group) || isSummary(group));
+  const files = await keepAnswers(gone, { keepFile: options.keepFile, signal: run.signal });
   return {
     messages: [...head, toSummaryMessage(text, state.notesFiles, files), ...said, ...tail],
     how: summary === null ? 'truncated' : 'summarized',

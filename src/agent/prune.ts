@@ -30,12 +30,36 @@ export async function pruneUntil(
   for (const [index, message] of messages.entries()) {
     if (isEnough(pruned)) return pruned;
     signal.throwIfAborted();
-    pruned = pruned.with(index, await pruneResult(message, keepFile));
+    pruned = pruned.with(index, await pruneResult(message, messages, keepFile));
   }
   return pruned;
 }
 
-async function pruneResult(message: Message, keepFile: KeepFile): Promise<Message> {
+/** Of turns that are cut: the files with what data sources said in them, made for answers that were too short for one. */
+export async function keepAnswers(
+  groups: readonly Group[],
+  { keepFile, signal }: PruneOptions,
+): Promise<AnswerFile[]> {
+  const files: AnswerFile[] = [];
+  for (const group of groups) {
+    for (const message of group) {
+      signal.throwIfAborted();
+      if (message.role === 'assistant') continue;
+      files.push(...(message.files ?? []));
+      if (message.role !== 'tool' || !message.isSourced || message.isError || isPruned(message)) continue;
+      if (isInFiles(message)) continue;
+      const path = await keepFile(`${message.name}.json`, message.content);
+      files.push(...toAnswerFiles(message, group, [path]));
+    }
+  }
+  return files;
+}
+
+async function pruneResult(
+  message: Message,
+  around: readonly Message[],
+  keepFile: KeepFile,
+): Promise<Message> {
   if (message.role !== 'tool' || message.content.length < WORTH_PRUNING_BYTES || isPruned(message))
     return message;
   const kept = isInFiles(message)
@@ -48,17 +72,22 @@ async function pruneResult(message: Message, keepFile: KeepFile): Promise<Messag
     saved_to: kept,
     began: message.content.slice(0, SHOWN_CHARS),
   };
-  const files = [...(message.files ?? []), ...toAnswerFiles(message, kept)];
+  const files = [...(message.files ?? []), ...toAnswerFiles(message, around, kept)];
   return { ...message, content: JSON.stringify(content), ...(files.length > 0 && { files }) };
 }
 
 /** What a data source has said inline is in a file from now on. */
-function toAnswerFiles(message: ToolMessage, kept: readonly (string | null)[]): AnswerFile[] {
-  const [path] = kept;
+function toAnswerFiles(
+  message: ToolMessage,
+  around: readonly Message[],
+  [path]: readonly (string | null)[],
+): AnswerFile[] {
   if (!message.isSourced || isInFiles(message) || typeof path !== 'string') return [];
   const sha256 = createHash('sha256').update(message.content).digest('hex');
   const bytes = Buffer.byteLength(message.content);
-  return [{ path, sha256, bytes, tool: message.name, args: {}, kind: 'json' }];
+  const calls = around.flatMap((one) => (one.role === 'assistant' ? one.toolCalls : []));
+  const args = calls.findLast(({ id }) => id === message.toolCallId)?.arguments ?? {};
+  return [{ path, sha256, bytes, tool: message.name, args, kind: 'json' }];
 }
 
 /** What says where it is saved is nothing but a preview of that file; of a batch each result has to say it. */

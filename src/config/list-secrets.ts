@@ -21,6 +21,7 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
       key.toString('base64url'),
     ]),
   queueUrl: ({ queueUrl }) => passwordsOf(queueUrl),
+  pgPassword: ({ pgPassword }) => [pgPassword],
   modelKeys: ({ modelKeys }) => [...modelKeys.values()],
   serviceAccounts: ({ serviceAccounts }) => [...serviceAccounts.values()].map(({ privateKey }) => privateKey),
   konfluxTokens: ({ konfluxTokens }) => [...konfluxTokens.values()],
@@ -30,7 +31,11 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
       token,
       ...Object.values(env).flatMap((value) => [isWord(value) ? undefined : value, ...passwordsOf(value)]),
     ]),
-  s3Credentials: ({ s3Credentials }) => [s3Credentials?.secretAccessKey, s3Credentials?.sessionToken],
+  s3Credentials: ({ s3Credentials }) => [
+    s3Credentials?.accessKeyId,
+    s3Credentials?.secretAccessKey,
+    s3Credentials?.sessionToken,
+  ],
   // Words for people.
   warnings: () => [],
 };

@@ -28,6 +28,8 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   webhookSigningKeys: Buffer[];
   /** What the variable says or, if it is not set, the file. */
   queueUrl: string;
+  /** Which the client of PostgreSQL takes when the address has none. */
+  pgPassword: string | undefined;
   /** By the name of their variable. */
   konfluxTokens: ReadonlyMap<string, string>;
   testingFarmToken: string | undefined;
@@ -50,13 +52,15 @@ export function readSecrets<const Needs extends SecretNeeds>(
   const { modelKeys, serviceAccounts, ...models } = readModelKeys(config, read);
   const mcp = readMcpSecrets(config, read);
   const s3 = readS3Credentials(config, read);
+  const queueUrl = read(config.queue.urlEnv) ?? config.queue.url;
   const secrets: Secrets = {
     gitlabReadToken: read(config.gitlab.readTokenEnv),
     gitlabWriteToken: read(config.gitlab.writeTokenEnv),
     markerKeys: read(config.gitlab.markerKeyEnv)?.split(/\s+/) ?? [],
     webhookTokens: webhook.tokens,
     webhookSigningKeys: webhook.signingKeys,
-    queueUrl: read(config.queue.urlEnv) ?? config.queue.url,
+    queueUrl,
+    pgPassword: /^postgres/.test(queueUrl) ? read('PGPASSWORD') : undefined,
     modelKeys,
     serviceAccounts,
     konfluxTokens: readKonfluxTokens(config, read),

@@ -15,10 +15,7 @@ export interface Canaries {
 /** The same for a session in every run, so that what a model has cached of the prompt is still good. */
 export function createCanaries(key: Buffer, sessionId: string): Canaries {
   const make = (where: string): string =>
-    createHmac('sha256', key)
-      .update(`${where}\n${sessionId}`)
-      .digest('hex')
-      .slice(0, 2 * HALF);
+    createHmac('sha256', key).update(`${where}\n${sessionId}`).digest('hex').slice(0, MARK_CHARS);
   return { prompt: make('prompt'), sandbox: make('sandbox') };
 }
 
@@ -67,23 +64,33 @@ export function createCanaryGuard(canaries: Canaries, log: Logger): CanaryGuard 
   };
 }
 
-const HALF = 16;
+const MARK_CHARS = 32;
+const PART = 8;
 const WITHHELD = '[withheld]';
+const BETWEEN = '[^a-z\\d]{0,8}';
+/** As bytes are written in hexadecimal: `%61`, `%2561`, `\x61`, `\u0061`, `&#x61;`, `0x61`. */
+const BETWEEN_BYTES = `${BETWEEN}(?:(?:0?x|u00|25)${BETWEEN})?`;
 
 /**
- * Half of a mark is enough: as it is, backwards, in hexadecimal or in Base64, with signs and blanks between. Of Unicode's
- * letters the pattern knows nothing: with them it takes a hundred times as long to compile.
+ * A part of a mark is enough: as it is, backwards, moved by 13 letters, as numbers, in hexadecimal or in Base64, with
+ * signs and blanks between. Of Unicode's letters the pattern knows nothing: with them it takes a hundred times as long
+ * to compile.
  */
 function toPattern(mark: string): RegExp {
-  const halves = [mark.slice(0, HALF), mark.slice(HALF)];
-  const needles = halves.flatMap((half) => [
-    half,
-    reverse(half),
-    toHex(half),
-    ...toBase64(half),
-    ...toBase64(reverse(half)),
-  ]);
-  return new RegExp(needles.map((needle) => [...needle].join('[^a-z\\d]{0,8}')).join('|'), 'gi');
+  const parts = Array.from({ length: MARK_CHARS / PART }, (_, at) => mark.slice(at * PART, (at + 1) * PART));
+  const spellings = parts.flatMap((part) =>
+    [part, reverse(part)].flatMap((text) => [
+      ...[text, rotate(text), ...toBase64(text)].map((needle) => [...needle].join(BETWEEN)),
+      Array.from(text, (one) => [...toHex(one)].join(BETWEEN)).join(BETWEEN_BYTES),
+      Array.from(text, (one) => one.charCodeAt(0)).join('[^a-z\\d]{1,8}'),
+    ]),
+  );
+  return new RegExp(spellings.join('|'), 'gi');
+}
+
+/** By 13 letters. */
+function rotate(text: string): string {
+  return text.replaceAll(/[a-f]/g, (one) => String.fromCharCode(one.charCodeAt(0) + 13));
 }
 
 function reverse(text: string): string {
@@ -105,8 +112,10 @@ function toBase64(text: string): string[] {
 /** Whole lines: what stands around a mark was to be repeated with it. */
 function withoutLines(text: string, pattern: RegExp): string {
   const withheld = new Set<number>();
-  for (const { index, 0: found } of text.matchAll(pattern)) {
-    const first = countLines(text.slice(0, index));
+  // Wide, bold and other letters that are read as the same.
+  const plain = text.normalize('NFKC');
+  for (const { index, 0: found } of plain.matchAll(pattern)) {
+    const first = countLines(plain.slice(0, index));
     for (let at = first; at <= first + countLines(found); at += 1) withheld.add(at);
   }
   if (withheld.size === 0) return text;

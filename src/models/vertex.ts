@@ -10,6 +10,8 @@ export interface VertexOptions {
   location: string;
   /** Left out: Application Default Credentials, which google-auth-library finds by itself. */
   serviceAccount?: ServiceAccount | undefined;
+  /** Hears of each token before it is used, and of what the library has found to get it. */
+  learn?: ((secrets: readonly string[]) => void) | undefined;
 }
 
 export interface ServiceAccount {
@@ -38,13 +40,23 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 /** Given to the SDKs: they would wait for a token however long it takes, and tell nobody why there is none. */
 export const signedByUs = new PassThroughClient();
 
-/** With an API key the SDK signs by itself. A token is kept as long as it is valid. */
+/** With an API key the SDK signs by itself. A token is kept as long as it is valid, and shared by all who ask so. */
 export function createAuthorize({ apiKey, vertex }: Access): Authorize {
   if (!vertex) return async () => ({ headers: {}, secret: apiKey });
+  const shared = authorizers.get(vertex) ?? createVertexAuthorize(vertex);
+  authorizers.set(vertex, shared);
+  return shared;
+}
+
+const authorizers = new WeakMap<VertexOptions, Authorize>();
+
+function createVertexAuthorize(vertex: VertexOptions): Authorize {
+  const { learn = () => undefined } = vertex;
   let client = openClient(vertex);
   return async (signal) => {
     // The library hears no signal.
     const headers = await untilAborted(client.getRequestHeaders(), signal).catch((error: unknown) => {
+      learn(toFoundSecrets(client));
       // The same one would go on waiting for an answer that was given up.
       client = openClient(vertex);
       signal.throwIfAborted();
@@ -55,9 +67,27 @@ export function createAuthorize({ apiKey, vertex }: Access): Authorize {
       throw new ModelError('retry', 'vertex: there was no token in the answer of the token endpoint', {
         unbilled: true,
       });
+    learn([secret, ...toFoundSecrets(client)]);
     return { headers: Object.fromEntries(headers), secret };
   };
 }
+
+/** Of the file that the library found, and of what it was given for that. */
+function toFoundSecrets(client: object): string[] {
+  if (!(client instanceof GoogleAuth)) return [];
+  const { jsonContent, cachedCredential } = client;
+  const found = [jsonContent, cachedCredential?.credentials].map((one) => ({ ...one }));
+  // An impersonated account has that of another one within.
+  const all = found.flatMap((one) => [
+    one,
+    ...Object.values(one).filter((inner) => typeof inner === 'object'),
+  ]);
+  return all
+    .flatMap((one) => Object.entries({ ...one }))
+    .flatMap(([name, value]) => (SECRET_FIELDS.has(name) && typeof value === 'string' ? [value] : []));
+}
+
+const SECRET_FIELDS = new Set(['private_key', 'client_secret', 'refresh_token', 'access_token', 'id_token']);
 
 /** Both SDKs know it as well, but would let the environment choose another one. */
 export function vertexUrl({ location }: VertexOptions): string {

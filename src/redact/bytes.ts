@@ -1,5 +1,7 @@
 // What single bytes are to the redactor, and what may stand between two characters of a secret.
 
+import { skipPrefix } from './line-prefix.ts';
+
 const LF = 0x0a;
 const ESCAPE = 0x1b;
 const BACKSLASH = 0x5c;
@@ -10,10 +12,14 @@ export const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
 
-/** Behind one such byte, and what belongs to it: `\n` in words, colours, the time stamp of GitLab's logs. */
+/** Behind one such byte, and what belongs to it: `\n` in words, colours, what stands before each line of a log. */
 export function skipGap(bytes: Uint8Array, at: number): number {
+  return bytes[at] === LF ? skipPrefix(bytes, at + 1) : skipPlainGap(bytes, at);
+}
+
+/** The same without what stands before a line. */
+export function skipPlainGap(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
-  if (byte === LF) return at + 1 + stampAt(bytes, at + 1);
   if (byte === BACKSLASH) return at + (isBreakLetter(bytes[at + 1] ?? 0) ? 2 : 1);
   if (byte === ESCAPE && bytes[at + 1] === 0x5b) return skipColour(bytes, at + 2);
   return at + 1;
@@ -22,19 +28,6 @@ export function skipGap(bytes: Uint8Array, at: number): number {
 /** The n, r or t of `\n`, `\r` and `\t`. */
 export function isBreakLetter(byte: number): boolean {
   return byte === 0x6e || byte === 0x72 || byte === 0x74;
-}
-
-const STAMP_BYTES = 32;
-
-/** Of `2026-11-18T09:30:00.000000Z 01O `, which GitLab puts before each line, or 0. */
-function stampAt(bytes: Uint8Array, at: number): number {
-  const isStamp =
-    bytes[at + 4] === 0x2d &&
-    bytes[at + 10] === 0x54 &&
-    bytes[at + 26] === 0x5a &&
-    bytes[at + 27] === 0x20 &&
-    (bytes[at + 30] === 0x4f || bytes[at + 30] === 0x45);
-  return isStamp && at + STAMP_BYTES <= bytes.length ? STAMP_BYTES : 0;
 }
 
 const MAX_COLOUR = 16;

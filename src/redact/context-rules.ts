@@ -1,6 +1,6 @@
 // Secrets that are known by what stands around them. Each has a row in tests/unit/redact/rules.test.ts.
 import { RUN, type Run } from './bytes.ts';
-import { COLOUR, type Finding, MAX_LOOK_BACK, type Rule } from './rule.ts';
+import { COLOUR, endAt, type Finding, MAX_LOOK_BACK, matchAt, type Rule } from './rule.ts';
 import {
   isPlaceholder,
   looksRandom,
@@ -10,6 +10,7 @@ import {
   TELLING_NAME,
   TELLING_WORDS,
 } from './telling.ts';
+import { STAMP } from './walk-key.ts';
 
 const NAMED = 'named-secret';
 
@@ -35,7 +36,6 @@ export const CONTEXT_RULES: readonly Rule[] = [
   { kind: 'authorization', words: ['authoriza'], find: findAuthorization, run: RUN.header },
   { kind: 'authorization', words: ['bearer'], find: findBearer, run: RUN.bearer },
   { kind: 'cookie', words: ['cookie'], find: findCookie, run: RUN.cookie },
-  { kind: 'login', words: ['curl', 'wget'], find: findCurlLogin },
   { kind: 'login', words: ['login'], find: findNetrc, run: RUN.value },
   { kind: 'docker-auth', words: ['"auth"'], find: findDockerAuth },
   { kind: NAMED, words: TELLING_WORDS, find: findNamed, run: RUN.value },
@@ -59,19 +59,37 @@ function findUrlCredentials(text: string, at: number): Finding | null {
 }
 
 const AUTHORIZATION = new RegExp(
-  `authorization["'\\\\\\]]{0,4}${GAP}[:=]${GAP}["'\\\\]{0,4}(?:[A-Za-z][\\w-]{2,20}[ \\t]{1,4}${GAP})?([\\w.~+/=%:-]{6,128})`,
+  `authorization["'\\\\\\]]{0,4}${GAP}[:=]${GAP}["'\\\\]{0,4}(?:([A-Za-z][\\w-]{2,20})[ \\t]{1,4}${GAP})?([\\w.~+/=%:-]{6,128})`,
   'iy',
 );
+/** Of Digest and of AWS: several fields, of which the last ones tell most. */
+const PARAMETERS =
+  /(?:[\w-]{1,16}=(?:\\{0,3}"[^"\r\n\xff]{0,128}"|[\w.;/+=-]{1,128})(?:,[ \t]{0,4}|(?![\w"=]))){2,12}/y;
+const SCHEME = /^(?:bearer|basic|token|negotiate|ntlm|api-?key|private-token)$/i;
 
 function findAuthorization(text: string, at: number): Finding | null {
-  const isSecret = (value: string): boolean => /\d|={1,2}$/.test(value) && !isPlaceholder(value);
-  return toValue(matchAt(AUTHORIZATION, text, at), at, isSecret, RUN.header);
+  const found = matchAt(AUTHORIZATION, text, at);
+  const [whole = '', scheme = '', value = ''] = found ?? [];
+  if (!found || isPlaceholder(value)) return null;
+  const start = at + whole.length - value.length;
+  const parameters = matchAt(PARAMETERS, text, start)?.[0];
+  if (parameters !== undefined) return { start, end: start + parameters.length };
+  const isMeant =
+    SCHEME.test(scheme) && value.length >= 8 && !isProse(value, text.slice(start + value.length));
+  if (!isMeant && !/\d|={1,2}$/.test(value)) return null;
+  return { start, end: start + value.length, run: RUN.header };
+}
+
+/** A word with words behind it. */
+function isProse(value: string, after: string): boolean {
+  return /^[a-z]+$/.test(value) && /^ [a-z]/.test(after);
 }
 
 const BEARER = new RegExp(`bearer[ \\t]{1,4}${GAP}([\\w.~+/=%-]{16,128})`, 'iy');
 
 function findBearer(text: string, at: number): Finding | null {
-  const isSecret = (value: string): boolean => /\d/.test(value) && !isPlaceholder(value);
+  const isSecret = (value: string): boolean =>
+    (/\d/.test(value) || looksRandom(value)) && !isPlaceholder(value);
   return toValue(matchAt(BEARER, text, at), at, isSecret, RUN.bearer);
 }
 
@@ -80,17 +98,6 @@ const COOKIE = new RegExp(`cookie["']?:${GAP}([^${END}"'=;]{1,64}=[^\\r\\n"'\\xf
 function findCookie(text: string, at: number): Finding | null {
   const isSecret = (value: string): boolean => !isPlaceholder(value.slice(value.indexOf('=') + 1));
   return toValue(matchAt(COOKIE, text, at), at, isSecret, RUN.cookie);
-}
-
-/** Not over the next command, which is looked at for itself. */
-const CURL_LOGIN = new RegExp(
-  `(?:curl|wget)(?:(?!curl|wget)[^\\r\\n\\xff]){0,300}?[ \\t](?:-u|--user|--proxy-user)[ =]{0,2}["']?([^${END}:"']{0,100}:${UNQUOTED}{3,256})`,
-  'iy',
-);
-
-function findCurlLogin(text: string, at: number): Finding | null {
-  const isSecret = (value: string): boolean => !isPlaceholder(value.slice(value.indexOf(':') + 1));
-  return toValue(matchAt(CURL_LOGIN, text, at), at, isSecret);
 }
 
 const NETRC = new RegExp(
@@ -112,6 +119,12 @@ function findDockerAuth(text: string, at: number): Finding | null {
 const NAME = new RegExp(`${TELLING_NAME}(?![A-Za-z0-9_])`, 'iy');
 const SEPARATOR = new RegExp(`(?:\\\\{0,3}["'\`]\\]?)?${GAP}(?:=>|:=|=|:)${GAP}`, 'y');
 const AFTER_OPTION = new RegExp(`[ \\t]{1,4}${GAP}(?=[^\\s-])`, 'y');
+const NEXT_LINE = `(?:\\r?\\n|\\\\{1,3}n)${STAMP}?[ \\t]{0,32}`;
+/** Of a variable in a list: `{"name": "DB_PASSWORD", "value": …`, in YAML, and in XML. */
+const IN_PAIR = new RegExp(
+  `\\\\{0,3}["']?[ \\t]{0,8}(?:,[ \\t]{0,8}(?:${NEXT_LINE})?|${NEXT_LINE})\\\\{0,3}["']?value\\\\{0,3}["']?[ \\t]{0,8}[:=]${GAP}|</[\\w.-]{1,32}>(?:[ \\t]{0,8}|${NEXT_LINE})<value>`,
+  'iy',
+);
 const IN_ELEMENT = />(?=[^\s<])/y;
 const QUOTED_VALUE = new RegExp(`(["'\`])(${QUOTED}{6,900})\\1`, 'y');
 /** Within a text that is quoted itself. */
@@ -136,6 +149,8 @@ function findNamed(text: string, at: number, bytes: Buffer): Finding | null {
 function findBehindName(text: string, start: number, end: number): number {
   const separated = endAt(SEPARATOR, text, end);
   if (separated !== -1) return separated;
+  const inPair = endAt(IN_PAIR, text, end);
+  if (inPair !== -1) return inPair;
   const inOption = endAt(AFTER_OPTION, text, end);
   if (inOption !== -1) return isOption(text, start) ? inOption : -1;
   const inElement = endAt(IN_ELEMENT, text, end);
@@ -188,15 +203,4 @@ function toValue(
   if (!found || value === undefined || !isSecret(value)) return null;
   const start = at + found[0].length - value.length;
   return { start, end: start + value.length, ...(run && { run }) };
-}
-
-function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
-  sticky.lastIndex = at;
-  return sticky.exec(text);
-}
-
-/** Of what stands there; -1 if it does not. */
-function endAt(sticky: RegExp, text: string, at: number): number {
-  sticky.lastIndex = at;
-  return sticky.test(text) ? sticky.lastIndex : -1;
 }

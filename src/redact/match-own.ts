@@ -1,8 +1,8 @@
-import { FOLDED, skipGap } from './bytes.ts';
-import { type Needle, toSpellings } from './own-secrets.ts';
+import { FOLDED, skipGap, skipPlainGap } from './bytes.ts';
+import { HEX_SEPARATORS, type Needle, toSpellings } from './own-secrets.ts';
 
 /** Between two characters, altogether. */
-export const MAX_GAP_BYTES = 64;
+export const MAX_GAP_BYTES = 96;
 export const MAX_OWN_BYTES = 2_048;
 
 /** Where a secret that begins here ends; -1 when none does. */
@@ -10,17 +10,28 @@ export function matchOwn(bytes: Uint8Array, start: number, needle: Needle): numb
   return matchFrom(bytes, start, needle, 0);
 }
 
+/** From the character of this index on, which is to stand there. */
 function matchFrom(bytes: Uint8Array, start: number, needle: Needle, first: number): number {
   let at = start;
   for (let index = first; index < needle.bytes.length; index += 1) {
-    if (index > 0) at = skipGaps(bytes, at);
+    if (index > first) {
+      const next = skipToNext(bytes, at, needle, index);
+      if (next > at) {
+        // What looks like what stands before each line may as well be of the secret.
+        const early = skipGaps(bytes, at, false);
+        const end =
+          early < next && isWanted(bytes, early, needle, index) ? matchFrom(bytes, early, needle, index) : -1;
+        if (end !== -1) return end;
+        at = next;
+      }
+    }
     const wanted = needle.bytes[index] ?? 0;
     const found = bytes[at] ?? 0;
-    const isSame = found === wanted || (needle.isCaseless && FOLDED[found] === wanted);
+    const isSame = isWanted(bytes, at, needle, index);
     const long = found === wanted && !mayBegin(found) ? 0 : spelledOut(bytes, at, wanted);
     if (isSame && long > 0) {
       // Either itself or the beginning of its longer form.
-      const end = matchFrom(bytes, at + 1, needle, index + 1);
+      const end = matchBehind(bytes, at + 1, needle, index + 1);
       if (end !== -1) return end;
     }
     if ((!isSame && long === 0) || at > start + MAX_OWN_BYTES) return -1;
@@ -28,6 +39,30 @@ function matchFrom(bytes: Uint8Array, start: number, needle: Needle, first: numb
   }
   return at;
 }
+
+function matchBehind(bytes: Uint8Array, at: number, needle: Needle, index: number): number {
+  if (index === needle.bytes.length) return at;
+  return matchFrom(bytes, skipToNext(bytes, at, needle, index), needle, index);
+}
+
+function isWanted(bytes: Uint8Array, at: number, { bytes: all, isHex }: Needle, index: number): boolean {
+  const [found = 0, wanted = 0] = [bytes[at], all[index]];
+  return found === wanted || (isHex && FOLDED[found] === wanted);
+}
+
+/** Gaps, and between two digits in hexadecimal and the next ones what is written there. */
+function skipToNext(bytes: Uint8Array, start: number, { isHex }: Needle, index: number): number {
+  let at = skipGaps(bytes, start, true);
+  if (!isHex || index % 2 !== 0) return at;
+  for (let count = 0; count < MAX_SEPARATORS; count += 1) {
+    const separator = HEX_SEPARATORS.find((one) => isAt(bytes, at, one));
+    if (separator === undefined) break;
+    at = skipGaps(bytes, at + separator.length, true);
+  }
+  return at;
+}
+
+const MAX_SEPARATORS = 2;
 
 /** Any longer form begins with one of these. */
 function mayBegin(byte: number): boolean {
@@ -53,9 +88,9 @@ function isAt(bytes: Uint8Array, at: number, text: string): boolean {
   return true;
 }
 
-function skipGaps(bytes: Uint8Array, start: number): number {
+function skipGaps(bytes: Uint8Array, start: number, withPrefixes: boolean): number {
   let at = start;
   while (at < start + MAX_GAP_BYTES && at < bytes.length && FOLDED[bytes[at] ?? 0] === 0)
-    at = skipGap(bytes, at);
+    at = withPrefixes ? skipGap(bytes, at) : skipPlainGap(bytes, at);
   return at;
 }

@@ -4,8 +4,8 @@ import { FOLDED, isBreakLetter, skipGap } from './bytes.ts';
 /** One form of a secret, or a piece of a long one, without what may stand between its characters. */
 export interface Needle {
   bytes: Buffer;
-  /** Hexadecimal digits come in both cases. */
-  isCaseless: boolean;
+  /** Hexadecimal digits come in both cases, and with signs between those of one byte and the next. */
+  isHex: boolean;
   /** Every character may be percent-encoded, not only those that have to be. */
   mayBeEncoded: boolean;
 }
@@ -15,11 +15,11 @@ export const MIN_SECRET_CHARS = 6;
 
 /** Of a long secret each piece is looked for alone: less has to be held back, and a part of it is found, too. */
 const PIECE_BYTES = 32;
-const MAX_WHOLE_BYTES = 64;
+const MAX_WHOLE_BYTES = 2 * PIECE_BYTES;
 
-export function toNeedles(secrets: readonly string[]): Needle[] {
-  const needles = secrets.filter(isLongEnough).flatMap(toForms);
-  const known = new Map(needles.map((one) => [`${one.isCaseless}${one.bytes.toString('latin1')}`, one]));
+export function toNeedles(secret: string): Needle[] {
+  if (!isLongEnough(secret)) return [];
+  const known = new Map(toForms(secret).map((one) => [`${one.isHex}${one.bytes.toString('latin1')}`, one]));
   return [...known.values()];
 }
 
@@ -40,17 +40,17 @@ function toForms(secret: string): Needle[] {
   const once = toBase64(raw);
   const twice = isLong ? [] : once.flatMap((text) => toBase64(Buffer.from(text)));
   return [
-    ...forms.map((bytes) => ({ bytes, isCaseless: false, mayBeEncoded: true })),
+    ...forms.map((bytes) => ({ bytes, isHex: false, mayBeEncoded: true })),
     ...[...inUrls, ...once, ...twice].flatMap((text) =>
       toPieces(squeeze(Buffer.from(text))).map((bytes) => ({
         bytes,
-        isCaseless: false,
+        isHex: false,
         mayBeEncoded: false,
       })),
     ),
-    ...toPieces(Buffer.from(raw.toString('hex'))).map((bytes) => ({
+    ...toPieces(Buffer.from(raw.toString('hex')), 2 * PIECE_BYTES).map((bytes) => ({
       bytes,
-      isCaseless: true,
+      isHex: true,
       mayBeEncoded: false,
     })),
   ];
@@ -73,11 +73,11 @@ function squeeze(bytes: Buffer): Buffer {
   return Buffer.from(kept);
 }
 
-function toPieces(bytes: Buffer): Buffer[] {
-  if (bytes.length <= MAX_WHOLE_BYTES) return [bytes];
-  const count = Math.floor(bytes.length / PIECE_BYTES);
+function toPieces(bytes: Buffer, size = PIECE_BYTES): Buffer[] {
+  if (bytes.length <= 2 * size) return [bytes];
+  const count = Math.floor(bytes.length / size);
   return Array.from({ length: count }, (_, index) =>
-    bytes.subarray(index * PIECE_BYTES, index === count - 1 ? undefined : (index + 1) * PIECE_BYTES),
+    bytes.subarray(index * size, index === count - 1 ? undefined : (index + 1) * size),
   );
 }
 
@@ -92,12 +92,15 @@ function toBase64(secret: Buffer): string[] {
   return [...new Set([...standard, ...forUrls])].filter((text) => text.length >= MIN_SECRET_CHARS);
 }
 
+/** What may stand between two bytes in hexadecimal, in lower case and without backslashes and blanks. */
+export const HEX_SEPARATORS = [':', '-', ',', ';&#x', '0x', 'x', 'u00', '%25'];
+
 /** How a byte may be written, in lower case and without backslashes, which count as gaps. */
 export function toSpellings(byte: number, { mayBeEncoded }: Pick<Needle, 'mayBeEncoded'>): string[] {
   const raw = String.fromCharCode(FOLDED[byte] ?? byte);
   const hex = byte.toString(16).padStart(2, '0');
   if (/[\w.~-]/.test(raw)) return mayBeEncoded ? [raw, `%${hex}`] : [raw];
-  return [raw, `%${hex}`, `u00${hex}`, `x${hex}`, ...(ENTITIES[raw] ?? [])];
+  return [raw, `%${hex}`, `%25${hex}`, `u00${hex}`, `x${hex}`, ...(ENTITIES[raw] ?? [])];
 }
 
 const ENTITIES: Record<string, readonly string[]> = {

@@ -1,9 +1,12 @@
 import { Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { PermanentError } from '../errors.ts';
+import { COMMAND_RULES } from './command-rules.ts';
 import { CONTEXT_RULES } from './context-rules.ts';
-import { isLongEnough, toNeedles } from './own-secrets.ts';
+import { createKnownSecrets } from './known-secrets.ts';
+import type { Needle } from './own-secrets.ts';
 import { redactValue } from './redact-value.ts';
+import type { Rule } from './rule.ts';
 import { createScanner, type Scanner } from './scanner.ts';
 import { isTellingName, looksSecret } from './telling.ts';
 import { TOKEN_RULES } from './token-rules.ts';
@@ -26,6 +29,11 @@ export interface Redactor {
   pieces(): { push(text: string): string; end(): string };
   /** Whether it holds a secret of our own or one of an unmistakable shape. For what chance must not damage. */
   isClean(value: unknown): boolean;
+  /**
+   * Further secrets of the service, told by whoever obtains one while it runs: a login that is renewed, a token that is
+   * minted. From now on they are found, by what is under way as well; earlier ones stay known.
+   */
+  learn(secrets: readonly string[]): void;
   /** How many were removed so far, by kind. */
   counts(): Readonly<Record<string, number>>;
 }
@@ -46,16 +54,14 @@ export class RedactionError extends PermanentError {
 }
 
 export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redactor {
-  const tooShort = secrets.filter((secret) => !isLongEnough(secret)).length;
-  if (tooShort > 0) onTooShort?.(tooShort);
-  const needles = toNeedles(secrets);
-  const table = createTriggerTable(needles, [...TOKEN_RULES, ...CONTEXT_RULES]);
-  const shapes = createTriggerTable(needles, TOKEN_RULES);
+  const known = createKnownSecrets(secrets, onTooShort);
+  let tables = createTables(known.needles());
   const found = new Map<string, number>();
   const onFound = (kind: string): void => void found.set(kind, (found.get(kind) ?? 0) + 1);
-  const scanWith = (rules: TriggerTable, onFound: (kind: string) => void, keepsLength = false): Scanner =>
+  const scanWith = (which: keyof Tables, onFound: (kind: string) => void, keepsLength = false): Scanner =>
     createScanner({
-      table: rules,
+      // A stream may be under way when a secret is told.
+      table: () => tables[which],
       isSecond: (rule) => second.has(rule),
       keepsLength,
       onFound,
@@ -75,7 +81,7 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
 
   function redactOnce(text: string): string {
     let count = 0;
-    const scanner = scanWith(table, (kind) => {
+    const scanner = scanWith('all', (kind) => {
       count += 1;
       onFound(kind);
     });
@@ -94,10 +100,10 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
   return {
     text: (text) => orStop(() => redactText(text)),
     value: (value) => orStop(() => redactValue(value, redactText, redactNamed)),
-    stream: () => toTransform(scanWith(table, onFound)),
-    maskingStream: () => toTransform(scanWith(table, onFound, true)),
+    stream: () => toTransform(scanWith('all', onFound)),
+    maskingStream: () => toTransform(scanWith('all', onFound, true)),
     pieces() {
-      const scanner = scanWith(table, onFound);
+      const scanner = scanWith('all', onFound);
       const decoder = new TextDecoder();
       return {
         push: (text) => orStop(() => decoder.decode(scanner.push(Buffer.from(text)), { stream: true })),
@@ -107,20 +113,42 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
     isClean: (value) =>
       orStop(() => {
         let isClean = true;
-        const scanner = scanWith(shapes, () => {
+        const scanner = scanWith('shapes', () => {
           isClean = false;
         });
         scanner.push(Buffer.from(JSON.stringify(value) ?? ''));
         scanner.end();
         return isClean;
       }),
+    learn: (secrets) =>
+      orStop(() => {
+        const needles = known.add(secrets);
+        if (needles === null) tables = createTables(known.needles());
+        else for (const table of Object.values(tables)) table.look(needles);
+      }),
     counts: () => Object.fromEntries(found),
   };
 }
 
+interface Tables {
+  all: TriggerTable;
+  /** Without what is known by its surroundings. */
+  shapes: TriggerTable;
+}
+
+function createTables(needles: readonly Needle[]): Tables {
+  const tables = {
+    all: createTriggerTable([...TOKEN_RULES, ...AROUND]),
+    shapes: createTriggerTable(TOKEN_RULES),
+  };
+  for (const table of Object.values(tables)) table.look(needles);
+  return tables;
+}
+
 const MAX_PASSES = 5;
 const NAMED = 'named-secret';
-const second = new Set(CONTEXT_RULES);
+const AROUND = [...CONTEXT_RULES, ...COMMAND_RULES];
+const second = new Set<Rule>(AROUND);
 
 function toPlaceholder(kind: string): string {
   return `[redacted: ${kind}]`;

@@ -49,9 +49,9 @@ export function toRule(
 
 /** Of a terminal, as it is or as programs write it in JSON and in code: `\u001b[32m`, `\x1b[0K`, `\033[1m`. */
 export const COLOUR = `(?:\\x1b|\\\\{1,4}(?:u001b|x1b|0?33|e))(?:\\[[\\d;?]{0,16}[A-Za-z]|[()][A-Z0-9])`;
-/** Ends like a word and is none: what is percent-encoded, line ends and other characters that are escaped, colours. */
+/** Ends like a word and is none: the last line of a key, what is percent-encoded, line ends and other characters that are escaped, colours. */
 const NO_WORD = new RegExp(
-  `(?:%[0-9A-Fa-f]{2}|\\\\(?:[abefnrtv]|[0-3]?[0-7]{1,2}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|${COLOUR}|\\[\\d[\\d;]{0,15}[A-Za-z])$`,
+  `(?:-{5}|%[0-9A-Fa-f]{2}|\\\\(?:[abefnrtv]|[0-3]?[0-7]{1,2}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|${COLOUR}|\\[\\d[\\d;]{0,15}[A-Za-z])$`,
 );
 const MAX_NO_WORD = 32;
 
@@ -65,4 +65,15 @@ function isWithinWord(text: string, at: number): boolean {
 /** Every word that begins so, for beginnings of three characters. */
 export function followed(beginning: string, by = 'abcdefghijklmnopqrstuvwxyz0123456789_-'): string[] {
   return Array.from(by, (character) => beginning + character);
+}
+
+export function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at;
+  return sticky.exec(text);
+}
+
+/** Of what stands there; -1 if it does not. */
+export function endAt(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : -1;
 }

@@ -1,6 +1,7 @@
 // The one engine: bytes go in, in whatever pieces, and come out without secrets, line by line where they were.
 import { RUN, type Run } from './bytes.ts';
 import { MAX_GAP_BYTES, MAX_OWN_BYTES, matchOwn } from './match-own.ts';
+import type { Needle } from './own-secrets.ts';
 import { FOUND, MAX_LOOK_BACK, MAX_RULE_BYTES, type Rule } from './rule.ts';
 import type { Trigger, TriggerTable } from './triggers.ts';
 import { KEY_LOOK_AHEAD, walkKey } from './walk-key.ts';
@@ -12,7 +13,8 @@ export interface Scanner {
 }
 
 export interface ScanPlan {
-  table: TriggerTable;
+  /** Asked each time: what is looked for can become more. */
+  table: () => TriggerTable;
   /** Those that are asked where secrets of the first kind, and our own, count as found. */
   isSecond: (rule: Rule) => boolean;
   toPlaceholder: (kind: string) => string;
@@ -24,9 +26,9 @@ export interface ScanPlan {
 export const OWN_SECRET = 'own-secret';
 
 /** A secret begins at most so far before the last of the four characters that raise suspicion. */
-const BACK = 4 * (MAX_GAP_BYTES + 1);
+export const BACK = 4 * (MAX_GAP_BYTES + 1);
 /** What a judgement may depend on behind those: what a rule looks at, and what in turn decides which of it is found. */
-const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK) + KEY_LOOK_AHEAD;
+export const AHEAD = MAX_OWN_BYTES + 2 * (MAX_RULE_BYTES + BACK) + KEY_LOOK_AHEAD;
 const CONTEXT = 2 * MAX_LOOK_BACK;
 const LF = 0x0a;
 const STAR = 0x2a;
@@ -78,7 +80,7 @@ export function createScanner(plan: ScanPlan): Scanner {
   function scan(isEnd: boolean): Buffer {
     const end = base + bytes.length;
     for (const span of [...first, ...second]) extend(span, isEnd);
-    const triggers = plan.table.find(bytes, Math.max(0, written - base));
+    const triggers = plan.table().find(bytes, Math.max(0, written - base));
     const fresh = triggers.filter(({ at }) => base + at >= judged);
     const undecided = isEnd ? undefined : fresh.find(({ at }) => at + AHEAD > bytes.length);
     const nextJudged = isEnd ? end : Math.max(judged, undecided ? base + undecided.at : end);
@@ -113,8 +115,7 @@ export function createScanner(plan: ScanPlan): Scanner {
     for (const needle of suspicion.needles) {
       const to = matchOwn(bytes, from, needle);
       if (to <= at) continue;
-      // A backslash before it would be left to escape what takes its place.
-      const start = from > 0 && bytes[from - 1] === 0x5c ? from - 1 : from;
+      const start = from - lengthOfEscape(bytes, from, needle);
       const span = { start: base + start, end: base + to, kind: OWN_SECRET, run: null, isOver: true };
       found.push({ trigger: at, span });
     }
@@ -232,6 +233,14 @@ export function createScanner(plan: ScanPlan): Scanner {
 }
 
 const NOTHING = Buffer.alloc(0);
+const MAX_ESCAPE = 8;
+
+/** Of what would be left before it to escape what takes its place. */
+function lengthOfEscape(bytes: Buffer, at: number, { isHex }: Needle): number {
+  if (!isHex) return at > 0 && bytes[at - 1] === 0x5c ? 1 : 0;
+  const before = bytes.toString('latin1', Math.max(0, at - MAX_ESCAPE), at);
+  return /(?:\\+(?:u00|x)?|%(?:25)?|&#x|0x)$/i.exec(before)?.[0].length ?? 0;
+}
 
 function isPartOf(span: Span, other: Span | undefined): boolean {
   return other !== undefined && other.start <= span.start && span.end <= other.end;

@@ -52,8 +52,11 @@ export function looksSecret(name: string, value: string): boolean {
 function isAsSecret(name: string, value: string): boolean {
   if (PASSWORD.test(name)) return value.length >= 6 && !isPath(value);
   if (STRONG.test(name)) return value.length >= 8 && !isWords(value);
-  return value.length >= 10 && looksRandom(value) && !isPath(value);
+  return value.length >= 10 && looksRandom(value) && !isPath(value) && !NAME_OF_SECRET.test(value);
 }
+
+/** `default-token-x7k2d`: what Kubernetes calls a secret, with five characters of chance at its end. */
+const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){1,8}(?:token|dockercfg)-[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
 const PASSWORD = /pass|pwd/i;
 

@@ -20,7 +20,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   toRule('github-token', toWords('ghp_ gho_ ghu_ ghs_ ghr_'), /gh[pousr]_[A-Za-z0-9_]{20}/, { run: dotted }),
   toRule('github-token', ['github_pat_'], /github_pat_\w{20}/, { run: word }),
   toRule('atlassian-token', toWords('ATBB ATATT3 ATCTT3'), /AT(?:BB|ATT3|CTT3)[\w=-]{24}/, { run: base64 }),
-  toRule('aws-key', toWords('AKIA ASIA ABIA ACCA'), /A(?:KI|SI|BI|CC)A[A-Z2-7]{16}(?![a-z])/, {
+  toRule('aws-key', toWords('AKIA ASIA ABIA ACCA'), /A(?:KI|SI|BI|CC)A[A-Z2-7]{16}/, {
     run: word,
     alone: true,
   }),

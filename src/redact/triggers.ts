@@ -1,5 +1,5 @@
 import { FOLDED, skipGap } from './bytes.ts';
-import { type Needle, toSpellings } from './own-secrets.ts';
+import { HEX_SEPARATORS, type Needle, toSpellings } from './own-secrets.ts';
 import type { Rule } from './rule.ts';
 
 /** What to look at where four characters of a table stand in a row, gaps not counted. */
@@ -21,13 +21,15 @@ export interface Trigger {
 export interface TriggerTable {
   /** In their order; from `from` on. */
   find(bytes: Uint8Array, from: number): Trigger[];
+  /** For these, too, from now on. */
+  look(needles: readonly Needle[]): void;
 }
 
 const GRAM = 4;
 const HASH_BITS = 18;
 
 /** One pass over the bytes for everything that is looked for, so that ordinary text costs little more than reading it. */
-export function createTriggerTable(needles: readonly Needle[], rules: readonly Rule[]): TriggerTable {
+export function createTriggerTable(rules: readonly Rule[]): TriggerTable {
   const suspicions = new Map<number, Suspicion>();
   const hashes = new Uint8Array(1 << HASH_BITS);
   const at = (gram: string): Suspicion => {
@@ -37,7 +39,6 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
     hashes[hashOf(key)] = 1;
     return known;
   };
-  for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
   for (const rule of rules) {
     for (const word of rule.words) {
       const behind = rarest(word);
@@ -46,6 +47,9 @@ export function createTriggerTable(needles: readonly Needle[], rules: readonly R
   }
 
   return {
+    look(needles) {
+      for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
+    },
     find(bytes, from) {
       const found: Trigger[] = [];
       const { length } = bytes;
@@ -100,6 +104,7 @@ function signsOf(text: string): number {
 
 /** However its first characters are written. */
 function firstGrams(needle: Needle): Set<string> {
+  if (needle.isHex) return firstHexGrams(needle.bytes.toString('latin1'));
   let beginnings = new Set(['']);
   for (const byte of needle.bytes.subarray(0, GRAM)) {
     const spellings = toSpellings(byte, needle);
@@ -109,4 +114,10 @@ function firstGrams(needle: Needle): Set<string> {
     beginnings = new Set(longer);
   }
   return beginnings;
+}
+
+/** Two bytes, with what may stand between them. */
+function firstHexGrams(hex: string): Set<string> {
+  const separators = ['', ...HEX_SEPARATORS, ',0x'];
+  return new Set(separators.map((one) => (hex.slice(0, 2) + one + hex.slice(2)).slice(0, GRAM)));
 }

@@ -7,7 +7,7 @@ const MAX_KEY_BYTES = 32_768;
 
 const BODY = String.raw`(?:[A-Za-z0-9+/=]|%2[BbFf]|%3[Dd]|\\{1,2}/)`;
 /** Of whoever wrote the log, before each line. */
-const STAMP = String.raw`(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,18}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?:\d\d[OE][ +])?)?`;
+export const STAMP = String.raw`(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,18}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?:\d\d[OE][ +])?)?`;
 /** Also in JSON, percent-encoded, and with blank lines. */
 const LINE_END = String.raw`(?:\r|\n|\\{1,4}[nr]|%0[AaDd])`;
 /** With what an indent or a diff puts before the next line. */

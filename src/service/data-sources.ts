@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, matchProject, mayReadProject, type Project, type Secrets } from '../config/config.ts';
 import type { GitlabClient } from '../gitlab/client.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { readStatuses } from '../sources/gitlab/commit-statuses.ts';
 import { createFindOwnJobs, type FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { createGitlabSource } from '../sources/gitlab/source.ts';
@@ -26,6 +27,7 @@ export interface DataSourcesOptions {
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
+  redactor?: Pick<Redactor, 'learn'>;
 }
 
 /** Connects what the configuration asks for; a login that can not be used is an error now. */
@@ -94,11 +96,24 @@ interface OpenCluster {
   namespaces: ClusterConfig['namespaces'];
 }
 
-async function openCluster(one: ClusterConfig, { secrets, log }: DataSourcesOptions): Promise<OpenCluster> {
+async function openCluster(
+  one: ClusterConfig,
+  { secrets, log, redactor }: DataSourcesOptions,
+): Promise<OpenCluster> {
   const { name, kubearchiveUrl, tektonResultsUrl, uiUrl, caFile, namespaces } = one;
   const token = secrets.konfluxTokens.get(one.tokenEnv);
   const login = toLogin(one, token);
-  const options = { name, login, kubearchiveUrl, tektonResultsUrl, token, uiUrl, caFile, log };
+  const options = {
+    name,
+    login,
+    kubearchiveUrl,
+    tektonResultsUrl,
+    token,
+    uiUrl,
+    caFile,
+    log,
+    learn: redactor?.learn,
+  };
   return { cluster: await openKonfluxCluster(options), namespaces };
 }
 

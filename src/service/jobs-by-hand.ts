@@ -3,8 +3,11 @@ import type { Logger } from 'pino';
 import { type Config, readSecrets } from '../config/config.ts';
 import { PermanentError } from '../errors.ts';
 import { stopById } from '../jobs/stop-runs.ts';
+import { redactLog } from '../ops/log.ts';
 import type { ListedJob } from '../queue/queue.ts';
+import { redactError } from '../redact/redact-error.ts';
 import { type Backend, openBackend } from './backend.ts';
+import { openRedactor } from './open-redactor.ts';
 
 export interface ByHand {
   config: Config;
@@ -46,11 +49,12 @@ async function withBackend<T>(
   { config, log, env }: ByHand,
   use: (backend: Backend) => Promise<T>,
 ): Promise<T> {
-  const { queueUrl } = readSecrets(config, {}, env);
-  const backend = await openBackend(queueUrl, config.queue, log);
+  const secrets = readSecrets(config, {}, env);
+  const redactor = openRedactor(secrets, log);
   try {
-    return await use(backend);
-  } finally {
-    await backend.close();
+    const backend = await openBackend(secrets.queueUrl, config.queue, redactLog(log, redactor));
+    return await use(backend).finally(() => backend.close());
+  } catch (error) {
+    throw redactError(error, redactor);
   }
 }

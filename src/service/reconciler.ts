@@ -5,9 +5,11 @@ import type { Logger } from 'pino';
 import { type Config, projectLimits, readSecrets } from '../config/config.ts';
 import { loadWorkflow } from '../config/workflow.ts';
 import { type Reconciled, type ReconcileOptions, reconcile } from '../jobs/reconcile.ts';
+import { redactLog } from '../ops/log.ts';
 import { type AgentAccount, createAgentAccount } from '../publish/agent-account.ts';
 import { createMarkers } from '../publish/marker.ts';
 import { createNotes, type Notes } from '../publish/notes.ts';
+import { redactError } from '../redact/redact-error.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { createCommitFailures } from '../sources/gitlab/commit-failures.ts';
 import { createMergeRequests } from '../sources/gitlab/merge-requests.ts';
@@ -81,27 +83,30 @@ export async function runReconcile(parts: ReconcilerParts, options: ReconcileOpt
 
 /** The same from a terminal. */
 export async function reconcileByHand(
-  { config, log, env }: { config: Config; log: Logger; env?: NodeJS.ProcessEnv },
+  { config, log: plainLog, env }: { config: Config; log: Logger; env?: NodeJS.ProcessEnv },
   options: ReconcileOptions,
 ): Promise<Reconciled> {
   const secrets = readSecrets(config, { gitlabRead: true, gitlabWrite: true, store: true }, env);
+  const redactor = openRedactor(secrets, plainLog);
+  const log = redactLog(plainLog, redactor);
   const reader = openClient(config, secrets.gitlabReadToken, log);
   const writer = openClient(config, secrets.gitlabWriteToken, log);
   try {
     const backend = await openBackend(secrets.queueUrl, config.queue, log);
-    const store = openStore(config.store, { secrets, log });
+    const store = openStore(config.store, { secrets, redactor, log });
     try {
       const agent = createAgentAccount(writer);
       const markers = createMarkers(toMarkerKeys(secrets));
-      const redactor = openRedactor(secrets, log);
       const linkHosts = toLinkHosts(config);
       const notes = createNotes({ client: writer, agent, markers, linkHosts, redactor });
       const workflow = loadWorkflow(config, config.workflows.onFailedPipeline);
       const parts = { config, reader, agent, notes, store, workflow, backend, log, now: Date.now };
-      return await runReconcile(parts, options);
+      return redactor.value(await runReconcile(parts, options));
     } finally {
       await Promise.all([backend.close(), store.close()]);
     }
+  } catch (error) {
+    throw redactError(error, redactor);
   } finally {
     await Promise.all([reader.close(), writer.close()]);
   }

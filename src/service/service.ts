@@ -6,6 +6,7 @@ import { withDeadline } from '../deadline.ts';
 import type { LiveEvent } from '../jobs/run-agent.ts';
 import { type HealthCheck, healthRoutes } from '../ops/health.ts';
 import { redactLog } from '../ops/log.ts';
+import { redactError } from '../redact/redact-error.ts';
 import { connectAgent } from './agent.ts';
 import { addWebhook } from './api.ts';
 import type { Assembly, Role } from './assembly.ts';
@@ -107,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { url, stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw redactError(error, redactor);
   }
 }
 

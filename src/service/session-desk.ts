@@ -5,10 +5,11 @@ import { openDatabase } from '../database/open-database.ts';
 import { withDeadline } from '../deadline.ts';
 import { PermanentError } from '../errors.ts';
 import { whileSessionIsFree } from '../jobs/session-lock.ts';
-import { createLogger } from '../ops/log.ts';
+import { createLogger, redactLog } from '../ops/log.ts';
 import { openRecords } from '../records/open-records.ts';
 import type { OpenedStore } from '../session/create-store.ts';
 import type { WhileFree } from '../session/prune.ts';
+import { openRedactor } from './open-redactor.ts';
 import { openStore } from './sessions.ts';
 
 export interface SessionDesk {
@@ -26,8 +27,10 @@ const QUIET_MS = 2 * 3_600_000;
 
 export function openSessionDesk(config: Config, env?: NodeJS.ProcessEnv): SessionDesk {
   const secrets = readSecrets(config, { store: true }, env);
-  const log = createLogger(config.log.level, process.stderr);
-  const store = openStore(config.store, { secrets, log });
+  const plainLog = createLogger(config.log.level, process.stderr);
+  const redactor = openRedactor(secrets, plainLog);
+  const log = redactLog(plainLog, redactor);
+  const store = openStore(config.store, { secrets, redactor, log });
   const closing: (() => Promise<void>)[] = [() => store.close()];
 
   async function connect(): Promise<WhileFree> {

@@ -26,7 +26,7 @@ export async function openSessions(
   { store: config }: Config,
   { secrets, redactor, log }: SessionsOptions,
 ): Promise<Sessions> {
-  const store = withRedaction(openStore(config, { secrets, log }), redactor);
+  const store = withRedaction(openStore(config, { secrets, redactor, log }), redactor);
   await store.probe().catch(async (error) => {
     if (error instanceof StoreSetupError) {
       await store.close();
@@ -39,13 +39,10 @@ export async function openSessions(
   return { store, spool: createSpool({ from, to: store, log }) };
 }
 
-export function openStore(
-  config: Config['store'],
-  { secrets, log }: Pick<SessionsOptions, 'secrets' | 'log'>,
-): OpenedStore {
+export function openStore(config: Config['store'], { secrets, redactor, log }: SessionsOptions): OpenedStore {
   if (config.kind === 'folder') return openFolder(config.dir, log);
   const { prefix = '' } = config;
-  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials });
+  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials, learn: redactor.learn });
 }
 
 function openFolder(dir: string, log: Logger): OpenedStore {

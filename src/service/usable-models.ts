@@ -3,10 +3,12 @@ import type { Workflow } from '../config/workflow.ts';
 import { PermanentError } from '../errors.ts';
 import type { ModelSpec } from '../models/create-model.ts';
 import type { PricedModel } from '../models/open-chain.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 export interface ChainOptions {
   config: Config;
   secrets: Pick<Secrets, 'modelKeys' | 'serviceAccounts'>;
+  redactor?: Pick<Redactor, 'learn'>;
 }
 
 /** Those of the main chain that have what they need; the one the workflow asks for goes first. */
@@ -28,11 +30,11 @@ export function usableModels(
 }
 
 /** Those of a chain that have what they need. */
-export function withKeys(chain: readonly ModelConfig[], { config, secrets }: ChainOptions): PricedModel[] {
+export function withKeys(chain: readonly ModelConfig[], options: ChainOptions): PricedModel[] {
   return chain.flatMap((one) => {
-    const spec = toSpec(one, secrets);
+    const spec = toSpec(one, options);
     if (!spec) return [];
-    const price = findPrice(config.models, one);
+    const price = findPrice(options.config.models, one);
     if (!price) throw new PermanentError(`models.prices: there is no price for ${one.provider}/${one.model}`);
     return [{ ...spec, price }];
   });
@@ -40,7 +42,8 @@ export function withKeys(chain: readonly ModelConfig[], { config, secrets }: Cha
 
 type ModelConfig = Config['models']['main'][number];
 
-function toSpec(one: ModelConfig, { modelKeys, serviceAccounts }: ChainOptions['secrets']): ModelSpec | null {
+function toSpec(one: ModelConfig, { secrets, redactor }: ChainOptions): ModelSpec | null {
+  const { modelKeys, serviceAccounts } = secrets;
   const { provider, model, baseUrl, thinking, maxOutputTokens, apiKeyEnv } = one;
   const spec = { provider, model, baseUrl, thinking, maxOutputTokens };
   const vertex = 'vertex' in one ? one.vertex : undefined;
@@ -49,7 +52,7 @@ function toSpec(one: ModelConfig, { modelKeys, serviceAccounts }: ChainOptions['
     const serviceAccount = credentialsEnv === undefined ? undefined : serviceAccounts.get(credentialsEnv);
     // A named account that is not there is not replaced by another one that happens to be.
     if (credentialsEnv !== undefined && !serviceAccount) return null;
-    return { ...spec, vertex: { project, location, serviceAccount } };
+    return { ...spec, vertex: { project, location, serviceAccount, learn: redactor?.learn } };
   }
   const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
   return apiKey === undefined ? null : { ...spec, apiKey };

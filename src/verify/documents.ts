@@ -9,6 +9,8 @@ export interface Document {
   job: number | 'unnamed' | null;
   kind: AnswerFile['kind'];
   bytes: number;
+  /** What it was asked for, in the words of the model: where an answer repeats them, they are still the model's. */
+  asked: readonly string[];
   /** For words about it. */
   name: string;
   open(): AsyncIterable<Buffer>;
@@ -44,7 +46,7 @@ function toInline(message: ToolMessage, args: Record<string, unknown>): Document
   const job = jobOf(message.name, args);
   const kind = text.isJson ? 'json' : job === null ? 'text' : 'log';
   const open = () => Readable.from([content]);
-  return [{ job, kind, bytes: content.length, name: message.name, open, sha256: null }];
+  return [{ job, kind, bytes: content.length, name: message.name, asked: textsOf(args), open, sha256: null }];
 }
 
 /** Only the answer itself; where all of it is in a file, the file counts. */
@@ -68,7 +70,12 @@ function parseObject(json: string): Record<string, unknown> {
 
 function toFile({ path, sha256, bytes, tool, args, kind }: AnswerFile, streamFile: StreamFile): Document {
   const job = kind === 'log' ? jobOf(tool, args) : null;
-  return { job, kind, bytes, name: path, open: () => streamFile(path), sha256 };
+  return { job, kind, bytes, name: path, asked: textsOf(args), open: () => streamFile(path), sha256 };
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
 function jobOf(tool: string, { job_id, log }: Record<string, unknown>): Document['job'] {

@@ -29,77 +29,162 @@ export interface JobLink {
   lastLine: number | null;
 }
 
-/** Fences of other languages say what to do, or are of the change. */
-const EVIDENCE = new Set(['', 'log', 'logs', 'text', 'txt', 'plaintext', 'output', 'ansi', 'trace']);
+/** Fences of other languages say what to do, or are of the change, unless they stand right under a line of a job. */
+const LOG = new Set(
+  'log logs output ansi trace traceback console shell-session sh-session session terminal stdout stderr'.split(
+    ' ',
+  ),
+);
+const EVIDENCE = new Set(['', 'text', 'txt', 'plaintext', ...LOG]);
+/** What is to be done, wherever it stands. */
+const CHANGE = new Set(['diff', 'patch', 'suggestion']);
 /** There a fence that is not marked as a log is advice. */
 const ADVICE =
   /^\W*(?:\w+ed )?(?:what to do|how to|fix(?:es)?\b|next steps?|suggest|recommend|remedy|solution|workaround)/i;
 
-const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})[ \t]*([^\s`]*)/;
-const HEADING = /^[ \t]*(?:#{1,6}[ \t]+|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\*\*)(.*)/;
-const BLOCK_QUOTE = /^[ \t]{0,3}>[ \t]?/;
+const ITEM = '(?:[-*+]|\\d{1,9}[.)])[ \\t]+';
+const FENCE = new RegExp(`^[ \\t]*(?:${ITEM})*(\`{3,}(?=[^\`]*$)|~{3,})[ \\t]*([^\\s\`]*)`);
+const HEADING = new RegExp(`^[ \\t]*(?:#{1,6}[ \\t]+|(?:${ITEM})?\\*\\*)(.*)`);
+const BLOCK_QUOTE = new RegExp(`^[ \\t]*(?:${ITEM})*>[ \\t]?`);
 const JOB_URL =
   /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d{1,15})(?![\w-])(?:#L(\d{1,8})(?:-L?(\d{1,8}))?(?!\w))?/gi;
 
-export function findClaims(text: string): Claims {
-  const lines = text.split('\n');
-  const quotes: Quote[] = [];
-  const links: JobLink[] = [];
-  /** Since the last heading or quote. */
-  let near: JobLink[] = [];
-  let isAdvice = false;
-  const addQuote = (quote: Omit<Quote, 'link'>): void => {
-    quotes.push({ ...quote, link: near.findLast(({ line }) => line !== null) ?? near.at(-1) ?? null });
-    near = [];
-  };
-
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at] ?? '';
-    const [, mark, language = ''] = FENCE.exec(line) ?? [];
-    if (mark !== undefined) {
-      const end = endOfFence(lines, at, mark);
-      const isLog = /^logs?$/i.test(language);
-      const isEvidence = isLog || (EVIDENCE.has(language.toLowerCase()) && !isAdvice);
-      if (isEvidence) addQuote({ start: at, end: end.next, lines: toLines(lines, at + 1, end.content) });
-      at = end.next - 1;
-      continue;
-    }
-    if (BLOCK_QUOTE.test(line)) {
-      let end = at;
-      while (BLOCK_QUOTE.test(lines[end] ?? '')) end += 1;
-      // Otherwise it may quote a person, or be a remark.
-      if (near.length > 0) {
-        const quoted = toLines(lines, at, end).map((one) => ({
-          ...one,
-          text: toPlain(one.text.replace(BLOCK_QUOTE, '')),
-        }));
-        addQuote({ start: at, end, lines: quoted });
-      }
-      at = end - 1;
-      continue;
-    }
-    const heading = HEADING.exec(line)?.[1];
-    if (heading !== undefined) isAdvice = ADVICE.test(heading);
-    if (/^[ \t]*#{1,6}[ \t]/.test(line)) near = [];
-    const found = findLinks(line, at);
-    links.push(...found);
-    near.push(...found);
-  }
-  return { quotes, links };
+interface Line {
+  text: string;
+  /** Of the whole text, from 0. */
+  at: number;
 }
 
-function endOfFence(
-  lines: readonly string[],
-  start: number,
-  mark: string,
-): { content: number; next: number } {
+interface Found extends Claims {
+  /** Since the last heading or quote. */
+  near: JobLink[];
+  isAdvice: boolean;
+}
+
+export function findClaims(text: string): Claims {
+  const found: Found = { quotes: [], links: [], near: [], isAdvice: false };
+  findIn(
+    text.split('\n').map((line, at) => ({ text: line, at })),
+    found,
+  );
+  return { quotes: found.quotes, links: found.links };
+}
+
+/** What stands in a block quote is looked at in the same way, without its marks. */
+function findIn(lines: readonly Line[], found: Found, depth = 0): void {
+  for (let index = 0; index < lines.length; index += 1) {
+    const { text, at } = lines[index] as Line;
+    const [, mark, language = ''] = FENCE.exec(text) ?? [];
+    if (mark !== undefined) {
+      const { content, next } = endOfFence(lines, index, mark);
+      const isQuote = isEvidence(language.toLowerCase(), found, lines, index);
+      if (isQuote) addQuote(found, lines.slice(index, next), lines.slice(index + 1, content));
+      // What looks like the beginning of code, but is shown as text, must not hide a quote.
+      const hidden = isQuote ? -1 : findLog(lines, index + 1, next);
+      index = (hidden === -1 ? next : hidden) - 1;
+      continue;
+    }
+    if (BLOCK_QUOTE.test(text)) {
+      const end = endOf(lines, index, ({ text }) => BLOCK_QUOTE.test(text));
+      findInBlockQuote(lines.slice(index, end), found, depth);
+      index = end - 1;
+      continue;
+    }
+    if (beginsCode(lines, index) && found.near.length > 0) {
+      const end = endOf(lines, index, (line) => line.text.trim() === '' || INDENTED.test(line.text));
+      const block = lines.slice(index, end);
+      const last = block.findLastIndex(({ text }) => text.trim() !== '');
+      addQuote(found, block.slice(0, last + 1), block.slice(0, last + 1));
+      index += last;
+      continue;
+    }
+    const heading = HEADING.exec(text)?.[1];
+    if (heading !== undefined) found.isAdvice = ADVICE.test(heading);
+    if (/^[ \t]*#{1,6}[ \t]/.test(text)) found.near = [];
+    const links = findLinks(text, at);
+    found.links.push(...links);
+    found.near.push(...links);
+  }
+}
+
+/** By four blanks, behind a blank line; in a list they only say what belongs to an item. */
+function beginsCode(lines: readonly Line[], index: number): boolean {
+  if (!INDENTED.test(lines[index]?.text ?? '') || lines[index - 1]?.text.trim() !== '') return false;
+  const above = lines.slice(0, index).findLast(({ text }) => text.trim() !== '')?.text ?? '';
+  return !/^[ \t]/.test(above) && !IS_ITEM.test(above);
+}
+
+const INDENTED = /^(?: {4}|\t)[ \t]*\S/;
+const IS_ITEM = new RegExp(`^${ITEM}`);
+
+function findInBlockQuote(marked: readonly Line[], found: Found, depth: number): void {
+  const lines = marked.map(({ text, at }) => ({ text: text.replace(BLOCK_QUOTE, ''), at }));
+  const { near } = found;
+  // Otherwise it may quote a person, or be a remark.
+  const isQuote = near.length > 0;
+  if (depth < MAX_DEPTH && lines.some(({ text }) => FENCE.test(text))) {
+    findIn(lines, found, depth + 1);
+    const around = isQuote ? withoutFences(lines) : [];
+    if (around.length > 0) addQuote({ ...found, near }, around, around.map(toPlainLine));
+    return;
+  }
+  if (isQuote) addQuote(found, lines, lines.map(toPlainLine));
+}
+
+const MAX_DEPTH = 8;
+
+function withoutFences(lines: readonly Line[]): Line[] {
+  const rest: Line[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const [, mark] = FENCE.exec(lines[index]?.text ?? '') ?? [];
+    if (mark === undefined) rest.push(lines[index] as Line);
+    else index = endOfFence(lines, index, mark).next - 1;
+  }
+  return rest;
+}
+
+function addQuote(found: Found, whole: readonly Line[], lines: Quote['lines']): void {
+  const { near } = found;
+  const [start = 0, last = start] = [whole[0]?.at, whole.at(-1)?.at];
+  const link = near.findLast(({ line }) => line !== null) ?? near.at(-1) ?? null;
+  found.quotes.push({ start, end: last + 1, lines, link });
+  found.near = [];
+}
+
+function isEvidence(
+  language: string,
+  { near, isAdvice }: Found,
+  lines: readonly Line[],
+  index: number,
+): boolean {
+  if (/^logs?$/.test(language)) return true;
+  if (isAdvice || CHANGE.has(language)) return false;
+  if (EVIDENCE.has(language)) return true;
+  const above = lines.slice(0, index).findLast(({ text }) => text.trim() !== '');
+  return near.some(({ at, line }) => at === above?.at && line !== null);
+}
+
+/** The first line that begins a quote, marked as such. */
+function findLog(lines: readonly Line[], start: number, end: number): number {
+  const found = lines
+    .slice(start, end)
+    .findIndex(({ text }) => LOG.has(FENCE.exec(text)?.[2]?.toLowerCase() ?? '-'));
+  return found === -1 ? -1 : start + found;
+}
+
+function endOf(lines: readonly Line[], start: number, belongs: (line: Line) => boolean): number {
+  const end = lines.findIndex((line, index) => index > start && !belongs(line));
+  return end === -1 ? lines.length : end;
+}
+
+function endOfFence(lines: readonly Line[], start: number, mark: string): { content: number; next: number } {
   const closing = new RegExp(`^[ \\t]*${mark.charAt(0)}{${mark.length},}[ \\t]*$`);
-  const content = lines.findIndex((line, index) => index > start && closing.test(line));
+  const content = lines.findIndex(({ text }, index) => index > start && closing.test(text));
   return content === -1 ? { content: lines.length, next: lines.length } : { content, next: content + 1 };
 }
 
-function toLines(lines: readonly string[], start: number, end: number): Quote['lines'] {
-  return lines.slice(start, end).map((text, index) => ({ text, at: start + index }));
+function toPlainLine({ text, at }: Line): Line {
+  return { text: toPlain(text), at };
 }
 
 /** Of a block quote, in which Markdown means something. */

@@ -34,10 +34,12 @@ export function markNote(text: string, { quotes, links }: CheckedNote): string {
   // From the end, so that the places before stay what they are.
   for (const { link, verdict } of links.toReversed())
     lines[link.at] = withLink(lines[link.at] ?? '', link, verdict);
-  for (const { quote, verdict } of quotes.toReversed()) {
+  for (const { quote, verdict } of quotes.toSorted((a, b) => b.quote.end - a.quote.end)) {
     const words = toMark(verdict);
     if (words === null) continue;
-    const margin = /^[ \t]*/.exec(lines[quote.start] ?? '')?.[0] ?? '';
+    // As far in as a fence, so that a list goes on; indented code would swallow it.
+    const hasFence = quote.lines[0]?.at !== quote.start;
+    const margin = hasFence ? /^[ \t]*/.exec(lines[quote.start] ?? '')?.[0] : '';
     lines.splice(quote.end, 0, '', `${margin}*⚠️ Unverified: ${words}.*`, '');
   }
   return lines.join('\n');

@@ -12,7 +12,7 @@ export interface Piece {
 }
 
 /** Fewer letters and digits prove nothing. */
-const TELLING = 8;
+export const TELLING = 8;
 /** A piece with fewer is not looked for at all. */
 const WORTH_LOOKING = 3;
 const MAX_PIECES = 400;
@@ -78,7 +78,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   '—': '-',
 };
 
-function countTelling(text: string): number {
+export function countTelling(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Document } from './documents.ts';
 import { createMatcher, type Match, type Wanted } from './match-quotes.ts';
+import { countTelling, normalize, type Piece, TELLING } from './quote-pattern.ts';
 
 export interface Searched {
   document: Document;
@@ -55,8 +56,9 @@ export async function searchDocuments(
 /** What was found counts only once all of it turned out to be what was fetched. */
 async function searchDocument(
   document: Document,
-  { wanted, signal, endsAt }: Search,
+  { wanted: all, signal, endsAt }: Search,
 ): Promise<Omit<Searched, 'document'> | { reason: string }> {
+  const wanted = withoutEchoes(all, document);
   const matcher = createMatcher(wanted);
   /** In JSON the lines of a text are one line, with its signs escaped: there they are looked for once more. */
   const unescaped = document.kind === 'json' ? createMatcher(wanted) : null;
@@ -82,6 +84,15 @@ async function searchDocument(
   const more = unescaped?.matches() ?? [];
   const matches = matcher.matches().map((match, index) => match ?? more[index] ?? null);
   return { lineCount: matcher.lineCount(), matches };
+}
+
+/** A log says nothing because it was asked; of other answers, what only repeats the question proves nothing. */
+function withoutEchoes(wanted: readonly Wanted[], { job, asked }: Document): readonly Wanted[] {
+  if (job !== null || asked.length === 0) return wanted;
+  const echoes = asked.flatMap((text) => text.split('\n')).map(normalize);
+  const isEcho = ({ texts }: Piece): boolean =>
+    texts.every((text) => countTelling(text) >= TELLING && echoes.some((echo) => echo.includes(text)));
+  return wanted.map((one) => (one.pieces.some(isEcho) ? { ...one, pieces: [] } : one));
 }
 
 /** Of a longer line the rest is not looked at. */

@@ -1,10 +1,8 @@
 // Secrets in everything that is read, and a model that repeats them wherever it can: none is left anywhere.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { ScriptedAnswer } from '../services/model.ts';
 import { EXAMPLES, toLine } from '../unit/redact/examples.ts';
+import { readSessions, seen } from './places.ts';
 import { SIGNING_KEY } from './scene.ts';
 import {
   addHook,
@@ -96,7 +94,7 @@ test.each(PROVIDERS)(
       'the note': seen(note.body),
       'the answer': seen(answer.body),
       'the readiness': await (await globalThis.fetch(`${service.url}/health/ready`)).text(),
-      ...(await readSessions()),
+      ...(await readSessions(scene)),
     };
     expect(Object.keys(places)).toEqual(
       expect.arrayContaining(['context.json', 'meta.json', 'transcript.jsonl', 'sandbox.tar.gz']),
@@ -115,22 +113,3 @@ test.each(PROVIDERS)(
   },
   120_000,
 );
-
-/** Without the signs of no width that keep words of a note from becoming links. */
-function seen(note: string): string {
-  return note.replaceAll('\u200b', '');
-}
-
-async function readSessions(): Promise<Record<string, string>> {
-  const root = join(scene.folder, 'sessions');
-  const names = await readdir(root, { recursive: true });
-  const files = names.filter((name) => /\.(?:json|jsonl|gz)$/.test(name));
-  const contents = await Promise.all(
-    files.map(async (name): Promise<[string, string]> => {
-      const bytes = await readFile(join(root, name));
-      const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
-      return [name.replace(/^[^/]*\//, ''), text];
-    }),
-  );
-  return Object.fromEntries(contents);
-}

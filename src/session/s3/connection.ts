@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { untilAborted } from '../../deadline.ts';
-import type { S3Options } from './s3-options.ts';
+import type { S3Credentials, S3Options } from './s3-options.ts';
 import { toStoreError } from './to-store-error.ts';
 
 export interface S3Connection {
@@ -18,6 +18,7 @@ const CONNECT_MS = 5_000;
 export function connectS3(options: S3Options): S3Connection {
   const { bucket, prefix, timeoutMs } = options;
   const client = new S3Client(toClientConfig(options));
+  if (options.learn) tellCredentials(client, options.learn);
   return {
     client,
     options,
@@ -32,6 +33,19 @@ export function connectS3(options: S3Options): S3Connection {
       }
     },
   };
+}
+
+/** Those that a request is about to be signed with. */
+function tellCredentials({ middlewareStack }: S3Client, learn: (secrets: readonly string[]) => void): void {
+  middlewareStack.add(
+    (next, context) => (args) => {
+      const identity: unknown = context.__smithy_context?.selectedHttpAuthScheme?.identity;
+      const { accessKeyId, secretAccessKey, sessionToken } = { ...(identity as Partial<S3Credentials>) };
+      learn([accessKeyId, secretAccessKey, sessionToken].filter((one) => one !== undefined));
+      return next(args);
+    },
+    { step: 'build', name: 'tellCredentials' },
+  );
 }
 
 function toClientConfig(options: S3Options): S3ClientConfig {

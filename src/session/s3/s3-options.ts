@@ -1,3 +1,9 @@
+export interface S3Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
 export interface S3Options {
   bucket: string;
   /** Begins the key of every object; empty, or with a slash at its end. */
@@ -9,7 +15,9 @@ export interface S3Options {
   forcePathStyle?: boolean | undefined;
   encryption?: { kind: 'AES256' } | { kind: 'aws:kms'; keyId?: string | undefined } | undefined;
   /** What the SDK finds by itself unless told. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
+  credentials?: S3Credentials | undefined;
+  /** Hears of the credentials of each request: the SDK may find them by itself, and renew them. */
+  learn?: ((secrets: readonly string[]) => void) | undefined;
   /** Of one operation; of a large archive, how long nothing of it may move. */
   timeoutMs: number;
   /** How often the SDK tries a request that fails. */

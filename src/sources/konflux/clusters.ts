@@ -1,7 +1,7 @@
 import type { Clock } from '../../http/clock.ts';
 import { createHttpReader, type HttpReader, type HttpReaderOptions } from '../../http/http-reader.ts';
 import type { HttpLog } from '../../http/repeat.ts';
-import { type KubeAccess, type KubeLogin, openKubeAccess } from './kube-access.ts';
+import { type KubeAccess, type KubeLogin, type Learn, openKubeAccess } from './kube-access.ts';
 import { createKubeStore } from './kube-store.ts';
 import { createResultsStore } from './results-store.ts';
 import type { Place } from './scope.ts';
@@ -19,6 +19,8 @@ export interface KonfluxClusterOptions {
   timeoutMs?: number;
   log?: HttpLog | undefined;
   clock?: Clock | undefined;
+  /** Of the login; logins are renewed. */
+  learn?: Learn | undefined;
 }
 
 /** One Konflux: its cluster and its archives, connected for all jobs. */
@@ -31,7 +33,7 @@ export interface KonfluxCluster {
 /** Throws PermanentError when a login can not be used; whether anybody answers shows only when asked. */
 export async function openKonfluxCluster(options: KonfluxClusterOptions): Promise<KonfluxCluster> {
   const { name, login, kubearchiveUrl, tektonResultsUrl, token, uiUrl } = options;
-  const access = login ? await openKubeAccess(login) : undefined;
+  const access = login ? await openKubeAccess(login, options.learn) : undefined;
   const authorize = toArchiveLogin(token, access);
   const open = (who: string, url: string, more: Partial<HttpReaderOptions>): HttpReader => {
     const { caFile, timeoutMs, log, clock } = options;

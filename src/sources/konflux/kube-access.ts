@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { buildConnector } from 'undici';
 import { PermanentError } from '../../errors.ts';
+import { toGivenSecrets, toObtainedSecrets } from './kube-secrets.ts';
 
 export type KubeLogin =
   | { kind: 'token'; url: string; token: string }
@@ -17,19 +18,24 @@ export interface KubeAccess {
   connect: buildConnector.BuildOptions;
 }
 
+/** Hears of each secret as it is obtained, so that it can be kept from others. */
+export type Learn = (secrets: readonly string[]) => void;
+
 /** Throws PermanentError when the login can not be used, in words for whoever configures it. */
-export async function openKubeAccess(login: KubeLogin): Promise<KubeAccess> {
+export async function openKubeAccess(login: KubeLogin, learn: Learn = () => undefined): Promise<KubeAccess> {
   const config = await loadConfig(login);
+  // Also when the login fails: programs tell what they were given.
+  learn(config.getUsers().flatMap(toGivenSecrets));
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new PermanentError(`${describeLogin(login)} names no cluster; set its current context`);
   if (cluster.proxyUrl)
     throw new PermanentError(`${describeLogin(login)} asks for a proxy, which is not supported`);
-  const { ca, cert, key, passphrase, rejectUnauthorized, servername } = await applied(config, login);
+  const { ca, cert, key, passphrase, rejectUnauthorized, servername } = await applied(config, login, learn);
   const tls = { ca, cert, key, passphrase, rejectUnauthorized, servername };
   return {
     url: cluster.server,
     async authorize() {
-      const { headers, auth } = await applied(config, login);
+      const { headers, auth } = await applied(config, login, learn);
       const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
       return { ...basic, ...toHeaders(headers) };
     },
@@ -66,7 +72,7 @@ async function loadConfig(login: KubeLogin): Promise<KubeConfig> {
   return config;
 }
 
-async function applied(config: KubeConfig, login: KubeLogin): Promise<RequestOptions> {
+async function applied(config: KubeConfig, login: KubeLogin, learn: Learn): Promise<RequestOptions> {
   const options: RequestOptions = {};
   try {
     await config.applyToHTTPSOptions(options);
@@ -75,6 +81,8 @@ async function applied(config: KubeConfig, login: KubeLogin): Promise<RequestOpt
       cause,
     });
   }
+  // Users as well: some logins put what they were given anew there.
+  learn([...config.getUsers().flatMap(toGivenSecrets), ...toObtainedSecrets(options)]);
   return options;
 }
 

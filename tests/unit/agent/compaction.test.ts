@@ -414,3 +414,29 @@ test('which files hold what data sources said is known after results were pruned
   expect(known.map(({ path }) => path)).not.toContain(others[0]);
   expect(others).toHaveLength(1);
 });
+
+test('short answers of data sources are in files as well once their turns were cut, with what was asked', async () => {
+  const { options, files } = arrange();
+  const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({
+    text: `FACT-${at} ${'x'.repeat(Number(at) % 3 === 0 ? 10 : 3_600)}`,
+  }));
+  const sourced: typeof toolbox = {
+    ...toolbox,
+    execute: async (call, how) => ({ ...(await toolbox.execute(call, how)), isSourced: true }),
+  };
+  const { messages } = await run(investigate(40), {
+    ...long(),
+    toolbox: sourced,
+    compaction: createCompaction(options),
+  });
+  const inline = messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+  const known = answerFilesOf(messages);
+  for (let at = 0; at < 40; at += 1) {
+    const isInline = inline.some((content) => content.includes(`"FACT-${at} `));
+    const file = known.find(({ path }) => files.get(path)?.includes(`"FACT-${at} `));
+    expect({ at, isKnown: isInline || file !== undefined }).toEqual({ at, isKnown: true });
+    if (file) expect(file).toMatchObject({ tool: 'look', args: { at } });
+  }
+  expect(known.filter(({ args }) => Number(args.at) % 3 === 0).length).toBeGreaterThan(3);
+  expect(new Set(known.map(({ args }) => args.at)).size).toBe(known.length);
+});

@@ -64,6 +64,14 @@ test.each([
   expect(listed).not.toContain('u');
 });
 
+test('the password that PostgreSQL takes from its own variable', () => {
+  const PGPASSWORD = 'of-the-database-1';
+  const listOf = (HUMMINGBIRD_QUEUE_URL: string) =>
+    listSecrets(readSecrets(load(''), {}, { HUMMINGBIRD_QUEUE_URL, PGPASSWORD }));
+  expect(listOf('postgres://u@h/db')).toEqual([PGPASSWORD]);
+  expect(listOf('redis://h:6379')).toEqual([]);
+});
+
 test('the keys of S3', () => {
   const config = load(`store:
   kind: s3
@@ -72,7 +80,11 @@ test('the keys of S3', () => {
   credentials: { accessKeyIdEnv: S3_ID, secretAccessKeyEnv: S3_KEY, sessionTokenEnv: S3_TOKEN }
 `);
   const env = { S3_ID: 'the-id', S3_KEY: 'the-s3-secret-key', S3_TOKEN: 'the-s3-session-token' };
-  expect(listSecrets(readSecrets(config, {}, env))).toEqual(['the-s3-secret-key', 'the-s3-session-token']);
+  expect(listSecrets(readSecrets(config, {}, env))).toEqual([
+    'the-id',
+    'the-s3-secret-key',
+    'the-s3-session-token',
+  ]);
 });
 
 test('of what is passed to MCP servers, words are none; of tokens all are', () => {

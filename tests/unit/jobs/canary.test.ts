@@ -14,6 +14,8 @@ function guard() {
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+const spell = (spelling: (hex: string) => string) =>
+  [...prompt].map((one) => spelling(one.charCodeAt(0).toString(16))).join('');
 const reversed = [...prompt].reverse().join('');
 
 test('are the same for a session wherever it runs, and nobody without the key knows them', () => {
@@ -41,12 +43,35 @@ describe('a line is withheld that has a mark', () => {
     ['in Base64 of all the text', base64(`Internal mark: ${prompt})`)],
     ['in Base64 of a little more text', base64(`x ${prompt} y`)],
     ['backwards in Base64', base64(reversed)],
+    ['a part of it', `has ${prompt.slice(5, 20)} in it`],
+    ['percent-encoded', spell((hex) => `%${hex}`)],
+    ['percent-encoded twice', spell((hex) => `%25${hex}`)],
+    ['escaped for a shell', spell((hex) => `\\x${hex}`)],
+    ['escaped as code points', spell((hex) => `\\u00${hex}`)],
+    ['as entities', spell((hex) => `&#x${hex};`)],
+    ['as entities in decimals', spell((hex) => `&#${Number.parseInt(hex, 16)};`)],
+    ['as numbers', spell((hex) => `${Number.parseInt(hex, 16)}, `)],
+    [
+      'with letters moved by 13',
+      prompt.replaceAll(/[a-f]/g, (one) => 'nopqrs'['abcdef'.indexOf(one)] ?? one),
+    ],
+    ['in wide letters', prompt.replaceAll(/./g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0))],
+    [
+      'in bold letters of mathematics',
+      prompt.replaceAll(/[a-f]/g, (one) => String.fromCodePoint(0x1d41a + one.charCodeAt(0) - 97)),
+    ],
   ])('%s', (_how, leak) => {
     const { clean, hasWithheld, logged } = guard();
     expect(clean(`Before.\nIt says: ${leak}.\nAfter.`)).toBe('Before.\n[withheld]\nAfter.');
     expect(hasWithheld()).toBe(true);
     expect(logged).toMatchObject([{ level: 40, msg: expect.stringContaining('withheld') }]);
     expect(JSON.stringify(logged)).not.toContain(prompt);
+  });
+
+  test('in parts among words, on lines with numbers', () => {
+    const { clean } = guard();
+    const parts = prompt.match(/.{16}/g)?.map((part, at) => `${at + 1}. the part is ${part} here`);
+    expect(clean(`Before.\n${parts?.join('\n')}\nAfter.`)).toBe('Before.\n[withheld]\nAfter.');
   });
 
   test('over several lines', () => {

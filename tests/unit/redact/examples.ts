@@ -10,6 +10,7 @@ export interface Example {
 
 const UPPER = 'QZXWJKVBPYGFMWUH';
 const MIXED = 'aB3xK9mQ2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bX';
+const LETTERS = 'aBcXkZmQqvRrTtLwWnNpDdFs';
 const HEX = '3f9a1c07be52d84690aa7c13ef08b4d2915c6e7f20ad83b4';
 
 export const TOKENS: readonly Example[] = [
@@ -97,6 +98,54 @@ export const IN_CONTEXT: readonly Example[] = [
   { kind: 'cookie', before: 'Cookie: ', secret: `sid=${HEX}; theme=dark`, after: '\n' },
   { kind: 'login', before: 'curl -sS -u ', secret: 'admin:letmein', after: ' https://x' },
   { kind: 'login', before: 'machine git.example.com login bot password ', secret: 'letmein' },
+  { kind: 'authorization', before: 'Authorization: Bearer ', secret: LETTERS },
+  { kind: 'authorization', before: 'authorization: bearer ', secret: LETTERS.toLowerCase(), after: "'" },
+  { kind: 'authorization', before: 'sent bearer ', secret: LETTERS },
+  {
+    kind: 'authorization',
+    before: 'Authorization: Digest ',
+    secret: `username="app", realm="x", response="${HEX.slice(0, 32)}"`,
+    after: '\n',
+  },
+  { kind: 'login', before: "curl -sSu '", secret: 'admin:let me in', after: "' x" },
+  { kind: 'login', before: 'curl -X POST \\\n  -u', secret: 'admin:letmein', after: ' \\\n https://x' },
+  { kind: 'login', before: 'docker login -u ci -p ', secret: 'letmein', after: ' quay.io' },
+  { kind: 'login', before: "podman login quay.io -p '", secret: 'let me in', after: "' -u ci" },
+  { kind: 'login', before: '$ oc login -u kubeadmin -p=', secret: 'AAAAA-BBBBB', after: ' https://api' },
+  { kind: 'login', before: 'mysql -uroot -p', secret: 'letmein', after: ' shop' },
+  { kind: 'login', before: "/usr/bin/mysqldump -h db -p'", secret: 'let me in', after: "' shop" },
+  { kind: 'login', before: 'sshpass -p ', secret: 'letmein', after: ' ssh host' },
+  { kind: 'login', before: 'redis-cli -h cache -a ', secret: 'letmein', after: ' ping' },
+  { kind: 'login', before: 'mongosh -u app -p ', secret: 'letmein', after: ' db' },
+  { kind: 'login', before: 'ldapsearch -x -w ', secret: 'letmein', after: ' -b dc=x' },
+  { kind: 'login', before: 'keytool -list -storepass ', secret: 'letmein', after: ' -v' },
+  { kind: 'named-secret', before: '{"name":"DB_PASSWORD","value":"', secret: 'hunter2x', after: '"}' },
+  {
+    kind: 'named-secret',
+    before: '{\n  "key": "API_TOKEN",\n  "value": "',
+    secret: MIXED.slice(0, 16),
+    after: '"\n}',
+  },
+  {
+    kind: 'named-secret',
+    before: '{"e":"{\\"name\\":\\"DB_PASSWORD\\",\\"value\\":\\"',
+    secret: 'hunter2x',
+    after: '\\"}"}',
+  },
+  { kind: 'named-secret', before: '  - name: DB_PASSWORD\n    value: ', secret: 'hunter2x', after: '\n' },
+  { kind: 'named-secret', before: "- name: 'DB_PASSWORD'\n  value: '", secret: 'hunter2x', after: "'\n" },
+  {
+    kind: 'named-secret',
+    before: '- name: DB_PASSWORD\n2026-11-18T09:30:00.000000Z 01O   value: ',
+    secret: 'hunter2x',
+    after: '\n',
+  },
+  {
+    kind: 'named-secret',
+    before: '<name>DB_PASSWORD</name>\n<value>',
+    secret: 'hunter2x',
+    after: '</value>',
+  },
   { kind: 'docker-auth', before: '{"auth": "', secret: 'dXNlcjpwYXNzd29yZDE=', after: '"}' },
   { kind: 'named-secret', before: 'DB_PASSWORD=', secret: 'hunter2' },
   { kind: 'named-secret', before: 'password: "', secret: 'correct-horse!', after: '"' },

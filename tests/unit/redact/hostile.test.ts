@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { COMMAND_RULES } from '../../../src/redact/command-rules.ts';
 import { CONTEXT_RULES } from '../../../src/redact/context-rules.ts';
 import { createRedactor } from '../../../src/redact/redactor.ts';
 import { TOKEN_RULES } from '../../../src/redact/token-rules.ts';
@@ -46,7 +47,7 @@ const OF_OURS = [
   `${own.slice(0, 4)}${' '.repeat(64)}`,
   own,
 ];
-const OF_RULES = [...TOKEN_RULES, ...CONTEXT_RULES].flatMap(({ words }) =>
+const OF_RULES = [...TOKEN_RULES, ...CONTEXT_RULES, ...COMMAND_RULES].flatMap(({ words }) =>
   words.slice(0, 2).flatMap((word) => [word, `${word} `]),
 );
 

@@ -43,6 +43,16 @@ describe('a secret of the service is found', () => {
           .match(/.{1,16}/g) ?? []
       ).join('\n'),
     ],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(OWN))],
+    ['percent-encoded twice, every character', spell((hex) => `%25${hex}`)],
+    ['in hexadecimal with colons', spell((hex) => hex, ':')],
+    ['in hexadecimal with dashes', spell((hex) => hex.toUpperCase(), '-')],
+    ['in hexadecimal with blanks', spell((hex) => hex, ' ')],
+    ['as bytes of an array', spell((hex) => `0x${hex}`, ', ')],
+    ['as bytes on lines', spell((hex) => `0x${hex}`, ',\n  ')],
+    ['escaped for a shell', spell((hex) => `\\x${hex}`)],
+    ['escaped as code points', spell((hex) => `\\u00${hex}`)],
+    ['as entities of HTML', spell((hex) => `&#x${hex};`)],
   ])('%s', (_, text) => {
     const out = redact(`before ${text} after`);
     expect(out).toContain(REMOVED);
@@ -99,6 +109,41 @@ describe('a secret of the service is found', () => {
   });
 });
 
+describe('split over two lines, wherever, it is found behind', () => {
+  test.each([
+    '+ ',
+    '- ',
+    '> ',
+    '>> ',
+    '| ',
+    '# ',
+    ' * ',
+    '  12| ',
+    '    12\t',
+    '12: ',
+    '[09:30:00] ',
+    '09:30:00.123 ',
+    '2026-11-18 09:30:00,123 ',
+    '2026-11-18T09:30:00Z ',
+    '2026/11/18 09:30:00 + ',
+    '[2026-11-18T09:30:00.123+01:00] ',
+    '2026-11-18T09:30:00.000000Z 01O ',
+    '2026-11-18T09:30:00.000000Z 01O+',
+    '2026-11-18T09:30:00.000000Z 01O 2026-11-18 09:30:00,123 ',
+    '#12 0.345 ',
+  ])('%j', (prefix) => {
+    for (let at = 1; at < OWN.length; at += 1) {
+      const out = redact(`${prefix}x ${OWN.slice(0, at)}\n${prefix}${OWN.slice(at)}\n${prefix}y`);
+      expect(out).toBe(`${prefix}x ${REMOVED}\n\n${prefix}y`);
+    }
+  });
+});
+
+test('escaped characters of a secret go with it, so that JSON stays JSON', () => {
+  const json = `{"a":"${spell((hex) => `\\u00${hex}`)}"}`;
+  expect(JSON.parse(redact(json))).toEqual({ a: REMOVED });
+});
+
 test('secrets that are too short to be told from words are left, and it is said', () => {
   const said: number[] = [];
   const { text } = createRedactor({
@@ -114,6 +159,10 @@ test('a backslash before a secret hides neither it nor breaks JSON', () => {
   expect(text('C:\\token-of-ours-77')).not.toContain('of-ours');
   expect(JSON.parse(text('{"a":"\\/starts\\/with\\/slash"}'))).toEqual({ a: REMOVED });
 });
+
+function spell(spelling: (hex: string) => string, between = ''): string {
+  return Array.from(Buffer.from(OWN), (byte) => spelling(byte.toString(16).padStart(2, '0'))).join(between);
+}
 
 /** Whatever of it can be read as base64, at each of its beginnings, twice. */
 function decodeAll(text: string, depth = 2): string {

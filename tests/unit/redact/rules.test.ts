@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { COMMAND_RULES } from '../../../src/redact/command-rules.ts';
 import { CONTEXT_RULES } from '../../../src/redact/context-rules.ts';
 import { createRedactor } from '../../../src/redact/redactor.ts';
 import { TOKEN_RULES } from '../../../src/redact/token-rules.ts';
@@ -20,8 +21,23 @@ describe('a secret that is known by its shape or by what stands around it', () =
 
   test('has an example for every rule', () => {
     const shown = new Set(EXAMPLES.map(({ kind }) => kind));
-    expect([...TOKEN_RULES, ...CONTEXT_RULES].filter(({ kind }) => !shown.has(kind))).toEqual([]);
+    expect(
+      [...TOKEN_RULES, ...CONTEXT_RULES, ...COMMAND_RULES].filter(({ kind }) => !shown.has(kind)),
+    ).toEqual([]);
   });
+});
+
+describe('within a text that is quoted itself', () => {
+  // A line of a log in JSON, as sessions and other logs have it.
+  const inside = EXAMPLES.filter(({ secret }) => !secret.includes('\n'));
+  test.each(inside.map((one) => [one.kind, toLine(one), one] as const))(
+    '%s: %s',
+    (_kind, line, { secret }) => {
+      const quoted = JSON.stringify({ text: `at 12:30 ${line} it was` });
+      const core = JSON.stringify(secret).slice(1, -1).slice(-12);
+      expect(redact(quoted)).not.toContain(core);
+    },
+  );
 });
 
 describe('a colour or an escaped line end is no word, nor a part of one', () => {
@@ -98,6 +114,22 @@ describe('what only looks like a secret stays', () => {
     '\u001b[32mpassword: \u001b[33m$DB_PASSWORD1\u001b[0m',
     `my${'npm_'}abcdefghijklmnopqrstuvwxyz0123456789`,
     'section_start:1731921000:step_script\r\u001b[0K\u001b[0;m',
+    'WWW-Authenticate: Bearer realm="registry"',
+    'Authorization: Bearer authentication is required here',
+    'Error: Bearer AuthenticationMiddlewareHandler was not registered',
+    'docker login -u ci -p $CI_REGISTRY_PASSWORD quay.io',
+    'docker login --username ci --password-stdin quay.io',
+    'ssh login@host -p 2222',
+    'mysql -h db -P 3306 -p shop',
+    'mysql -uroot -p"$MYSQL_PASSWORD" shop',
+    'gcc -I/usr/include/mysql -pthread -pipe -pedantic -o mysql main.c',
+    '/usr/bin/mysql --port=3306 -port=3306',
+    'curl -sSu ci:$TOKEN https://x',
+    'token: default-token-x7k2d',
+    'Mounts: /var/run/secrets from builder-dockercfg-x7k2d (ro), token: builder-dockercfg-x7k2d',
+    '- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: db',
+    '- name: DB_PASSWORD\n  value: $(DB_PASSWORD1)',
+    '- name: DB_PASSWORD\n- name: OTHER\n  value: production1',
   ])('%s', (line) => {
     expect(redact(line)).toBe(line);
   });

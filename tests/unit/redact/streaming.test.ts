@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../../src/redact/redactor.ts';
-import { EXAMPLES, toLine } from './examples.ts';
+import { AHEAD, BACK } from '../../../src/redact/scanner.ts';
+import { EXAMPLES, TOKENS, toLine } from './examples.ts';
 
 const OWN = ['Own-s3cret/With+signs', 'another.own.secret.77', `gl${'pat'}-OwnOwnOwn0123456789`];
 const redactor = createRedactor({ secrets: OWN });
@@ -67,25 +68,85 @@ describe('where a chunk ends', () => {
     expect(await redactInChunks(part, sizesOf(size, size))).toBe(expected);
   });
 
-  // Of each chunk a part is judged at once, so each secret meets its end, and the end of what was judged, at every byte.
-  test('does not matter, with each secret at every offset around it', async () => {
+  test('does not matter, however the document is cut into chunks of one size', async () => {
     const size = 601;
     for (let first = 1; first <= size; first += 1) {
       const out = await redactInChunks(DOCUMENT, sizesOf(first, size));
       if (out !== whole) expect({ first, out }).toEqual({ first, out: whole });
     }
   }, 60_000);
+});
 
-  test('and something is judged nearly whenever a chunk of that size comes', () => {
-    const pieces = redactor.pieces();
-    const text = DOCUMENT.toString();
-    const heard: number[] = [];
-    for (let at = 0; at < text.length; at += 601) heard.push(pieces.push(text.slice(at, at + 601)).length);
-    // The first ones are held back until enough stands behind them.
-    const later = heard.slice(heard.findIndex((length) => length > 0));
-    expect(later.length).toBeGreaterThan(10);
-    expect(later.filter((length) => length === 0).length).toBeLessThan(4);
+describe('a secret at every offset around', () => {
+  /** Raises no suspicion, so that something is judged as soon as a chunk is there. */
+  const calm = (length: number): string => '~ '.repeat(length).slice(0, length);
+  const around = calm(2 * BACK);
+  const places = (secret: string): number[] =>
+    Array.from({ length: secret.length + 9 }, (_, index) => around.length + index - 4);
+
+  test('the end of a chunk', () => {
+    for (const secret of SECRETS) {
+      const text = `${around}${secret}${calm(AHEAD)}`;
+      for (const place of places(secret)) expectSame(text, place);
+    }
   });
+
+  test('the end of what is judged at once', () => {
+    for (const secret of SECRETS) {
+      const text = `${around}${secret}${calm(3 * AHEAD)}`;
+      for (const place of places(secret)) expectSame(text, place + AHEAD);
+    }
+  });
+
+  test('the end of what is written at once', () => {
+    // Suspicious, and nothing.
+    const decoy = 'bear\ner ';
+    for (const secret of SECRETS) {
+      for (const place of places(secret)) {
+        // Its last character that counts is where judging ends.
+        const behind = place + BACK - decoy.trimEnd().length + 1 - around.length - secret.length;
+        // A longer one is cut there by the test before.
+        if (behind < 0) continue;
+        const text = `${around}${secret}${calm(behind)}${decoy}${calm(3 * AHEAD)}`;
+        expectSame(text, place + BACK + AHEAD - 1);
+      }
+    }
+  });
+
+  /** As if it had come at once; of the first chunk, something is passed on before the second one comes. */
+  function expectSame(text: string, firstChunk: number): void {
+    const pieces = redactor.pieces();
+    const first = pieces.push(text.slice(0, firstChunk));
+    const out = first + pieces.push(text.slice(firstChunk)) + pieces.end();
+    const expected = inOnePiece(text);
+    if (first === '' || out !== expected || !out.includes('[redacted: '))
+      expect({ firstChunk, first, out }).toEqual({ firstChunk, first: 'something', out: expected });
+  }
+
+  let last = { text: '', out: '' };
+  function inOnePiece(text: string): string {
+    if (last.text === text) return last.out;
+    const pieces = redactor.pieces();
+    last = { text, out: pieces.push(text) + pieces.end() };
+    return last.out;
+  }
+});
+
+test('one pass finds the shapes that several would, whatever other secret stands right beside them', () => {
+  const SHAPED = TOKENS.filter(({ secret }) => !secret.includes('\n'));
+  const lines = [...EXAMPLES.map(toLine), ...KEYS, ...OWN];
+  const left: string[] = [];
+  for (const one of SHAPED) {
+    for (const other of lines) {
+      for (const text of [`${other}${toLine(one)}`, `${toLine(one)} ${other}`, `${other}\n${toLine(one)}`]) {
+        const pieces = redactor.pieces();
+        const out = pieces.push(text) + pieces.end();
+        const core = one.secret.slice(-12);
+        if (out.includes(core) && !redactor.text(text).includes(core)) left.push(text);
+      }
+    }
+  }
+  expect(left).toEqual([]);
 });
 
 const piece = fc.oneof(

@@ -23,9 +23,9 @@ const JOB = 'https://gitlab.test/shop/checkout/-/jobs/7';
 /** One log of job 7, fetched into a file. */
 async function check(
   note: string,
-  options: { log?: string; kind?: AnswerFile['kind']; stored?: string } = {},
+  options: { log?: string; kind?: AnswerFile['kind']; stored?: string; args?: Record<string, unknown> } = {},
 ) {
-  const { log = LOG, kind = 'log', stored = log } = options;
+  const { log = LOG, kind = 'log', stored = log, args = { job_id: 7 } } = options;
   const sha256 = createHash('sha256').update(log).digest('hex');
   const tool = kind === 'log' ? 'gitlab_get_job_log' : 'gitlab_get_test_report';
   const file = {
@@ -33,7 +33,7 @@ async function check(
     sha256,
     bytes: Buffer.byteLength(log),
     tool,
-    args: { job_id: 7 },
+    args,
     kind,
   };
   const message = { role: 'tool', toolCallId: 'c', name: tool, content: '{}', isError: false } as const;
@@ -87,6 +87,22 @@ describe('a quote is verified', () => {
     expect(await kinds(fence('"output": "Error:'), options)).toEqual(['verified']);
   });
 
+  test.each([
+    ['a block quote', '> ~~~\n> npm ERR! code ELIFECYCLE\n> ~~~'],
+    ['a block quote under a link', `[unit](${JOB}):\n\n> ~~~log\n> npm ERR! code ELIFECYCLE\n> ~~~`],
+    ['a list in a block quote', '> - ```\n>   npm ERR! code ELIFECYCLE\n>   ```'],
+    ['a block quote in a list', '- unit\n\n  > ```\n  > npm ERR! code ELIFECYCLE\n  > ```'],
+    ['a list in a list', '1. - ```\n     npm ERR! code ELIFECYCLE\n     ```'],
+  ])('in a fence in %s', async (_where, note) => {
+    expect(await kinds(note)).toEqual(['verified']);
+    expect(await kinds(note.replace('npm ERR!', 'npm WARN'))).toEqual(['not-found']);
+  });
+
+  test('what surrounds a fence in a block quote under a link is a quote as well', async () => {
+    const note = `[unit](${JOB}):\n\n> AssertionError: expected 1512\n>\n> ~~~\n> invented, all of it\n> ~~~`;
+    expect(await kinds(note)).toEqual(['not-found', 'verified']);
+  });
+
   test('in a list', async () => {
     expect(await kinds(`- unit\n\n  ~~~\n  npm ERR! code ELIFECYCLE\n  ~~~\n`)).toEqual(['verified']);
   });
@@ -130,6 +146,75 @@ test('a bold line that only speaks of a fix makes no advice of what follows', as
   expect(await kinds('**The last fix broke the build**\n\n```\nFATAL: invented line of a log\n```')).toEqual([
     'not-found',
   ]);
+});
+
+test.each(['console', 'Console', 'shell-session', 'terminal', 'stderr', 'traceback'])(
+  'a fence of %s is a quote, but not as advice',
+  async (language) => {
+    const block = ['```', language, '\nFATAL: the database is on fire\n```'].join('');
+    expect(await kinds(block)).toEqual(['not-found']);
+    expect(await kinds(`### What to do\n\n${block}`)).toEqual([]);
+  },
+);
+
+test.each(['python', 'json', 'sh', 'ts'])(
+  'a fence of %s right under a line of a job is a quote',
+  async (language) => {
+    const block = ['```', language, '\nFATAL: the database is on fire\n```'].join('');
+    expect(await kinds(`[unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual(['not-found']);
+    expect(await kinds(`[unit, line 3](${JOB}#L3) fails.\n\nIt has this code:\n\n${block}`)).toEqual([]);
+    expect(await kinds(`### Fix\n\nAs of [unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual([]);
+  },
+);
+
+test.each([
+  ['an indented line', '    ```ts\n```log\nFATAL: the database is on fire\n```'],
+  ['an item of a list', '- ```ts\nwords\n```log\nFATAL: the database is on fire\n```'],
+])('%s that looks like the beginning of code hides no quote', async (_what, note) => {
+  expect(await kinds(note)).toContain('not-found');
+});
+
+test('indented code under the link of a job is a quote, what is part of a list is none', async () => {
+  const fire = 'FATAL: the database is on fire';
+  expect(await kinds(`[unit](${JOB}):\n\n    ${fire}\n\n    npm ERR!\n\nSo it is.`)).toEqual(['not-found']);
+  expect(await kinds(`[unit](${JOB}):\n\n    npm ERR! code ELIFECYCLE\n`)).toEqual(['verified']);
+  expect(await kinds(`- [unit](${JOB})\n\n    ${fire}`)).toEqual([]);
+  expect(await kinds(`You may set:\n\n    ${fire}`)).toEqual([]);
+});
+
+test('what is marked is marked as text, where it stands', async () => {
+  const mark = '*⚠️ Unverified: these lines were not found in what was read.*';
+  const code = `[unit](${JOB}):\n\n    FATAL: the database is on fire\n\nEnd.`;
+  expect(markNote(code, await check(code))).toContain(`on fire\n\n${mark}\n\n\nEnd.`);
+  const both = `[unit](${JOB}):\n\n> invented words, no log\n>\n> ~~~\n> FATAL: on fire, all of it\n> ~~~\n\nEnd.`;
+  expect(markNote(both, await check(both))).toMatch(/> ~~~\n\n\*⚠️[^\n]*\n(?:\n\*⚠️[^\n]*\n)?/);
+  expect(markNote(both, await check(both)).split(mark)).toHaveLength(3);
+});
+
+describe('what the model has asked for itself', () => {
+  const asked = { query: 'FATAL: the database is on fire' };
+  const answer = JSON.stringify(
+    { query: asked.query, found: ['Error: nothing was on fire in db-1'] },
+    null,
+    2,
+  );
+
+  test('is not proved by an answer that repeats it', async () => {
+    const options = { log: answer, kind: 'json', args: asked } as const;
+    expect(await kinds(fence('FATAL: the database is on fire'), options)).toEqual(['not-found']);
+    expect(await kinds(fence('the database is on fire'), options)).toEqual(['not-found']);
+    expect(await kinds(fence('Error: nothing was on fire in db-1'), options)).toEqual(['verified']);
+  });
+
+  test('is proved by a line that has more', async () => {
+    const options = { log: '9 | it said FATAL: the database is on fire', kind: 'text', args: asked } as const;
+    expect(await kinds(fence('it said FATAL: the database is on fire'), options)).toEqual(['verified']);
+  });
+
+  test('is proved by a log of a job', async () => {
+    const args = { job_id: 7, name: 'npm ERR! code ELIFECYCLE' };
+    expect(await kinds(fence('npm ERR! code ELIFECYCLE'), { args })).toEqual(['verified']);
+  });
 });
 
 describe('what is no quote', () => {
@@ -268,7 +353,7 @@ function checkLarge(
 ) {
   const { signal = new AbortController().signal, maxTotalBytes = 1e12, maxMs = 60_000 } = options;
   const document: Document = {
-    ...{ job: 7, kind: 'log', bytes: 1e9, name: '/tmp/data/big.log', sha256: '' },
+    ...{ job: 7, kind: 'log', bytes: 1e9, name: '/tmp/data/big.log', sha256: '', asked: [] },
     open: () => Readable.from([]),
     ...change,
   };
