@@ -90,9 +90,9 @@ const TOKEN = new RegExp(
   'iy',
 );
 
-/** `#12`, a link, or a key such as `SHOP-12`; the numbers of our own entities are none. */
+/** `#12`, a link, or a key such as `SHOP-12`; the numbers of our own entities are none, unless they are only text. */
 function mayReferToAnIssue(line: string): boolean {
-  const others = line.replaceAll(/&#\d{2,3};/g, (entity) => (HARMLESS.has(entity) ? ' ' : entity));
+  const others = line.replaceAll(/(?<!\\)&#\d{2,3};/g, (entity) => (HARMLESS.has(entity) ? ' ' : entity));
   return /#|https?:|\w-\d/i.test(others);
 }
 

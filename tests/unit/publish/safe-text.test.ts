@@ -59,6 +59,7 @@ test.each([
   ['a section without end', '<details>\n\na', '<details>\n\na\n\n</details>'],
   ['code in a table', '| `a | b` |\n|--|--|', '| `a \\| b` |\n|--|--|'],
   ['backticks without a partner', 'a ` b', 'a &#96; b'],
+  ['a word that closes beside an entity that is only text', '\\&#47;Closes', `&amp;#\u200b47;C\u200bloses`],
   ['half a character', 'a\ud800b', 'a\ufffdb'],
   ['nothing', ' \n\n', ''],
 ])('%s', (_what, text, expected) => {
