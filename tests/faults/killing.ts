@@ -153,7 +153,7 @@ async function whenAsked(
 function patientWorkflow() {
   const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
   const head =
-    '---\non: [pipeline_failed]\ncontext_limit: 10000\ncompact_at: 0.4\ntools: [sandbox_exec]\ngate: off\n---';
+    '---\non: [pipeline_failed]\ncontext_limit: 30000\ncompact_at: 0.2\ntools: [sandbox_exec]\ngate: off\n---';
   writeFileSync(join(dir, 'patient.md'), `${head}\nFind out why.\n`);
   return { workflows: { dir, onFailedPipeline: 'patient' } };
 }
