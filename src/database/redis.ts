@@ -1,20 +1,26 @@
-import { Cluster, Redis } from 'ioredis';
+import { readFileSync } from 'node:fs';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { withDeadline } from '../deadline.ts';
 import { PermanentError, RetryableError } from '../errors.ts';
+import { parseRedisUrl, type RedisAddress } from '../redis-address.ts';
 import type { DatabaseOptions, RedisConnectionOptions, RedisDatabase } from './database.ts';
-import { parseRedisUrl, type RedisAddress } from './redis-address.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const READY_MS = 10_000;
 
 export async function openRedis(url: string, options: DatabaseOptions): Promise<RedisDatabase> {
   const address = parseRedisUrl(url);
+  const tls = toTls(address);
   const connect = (extra: RedisConnectionOptions): Redis => {
-    const client = createClient(address, extra);
+    const client = createClient(address, { ...tls, ...extra });
     client.on('error', options.onError);
     return client;
   };
   const client = connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
   try {
-    await client.connect();
+    // A cluster that is not complete yet is connected to again, of which the first call hears nothing.
+    const ready = new Promise<void>((resolve) => client.once('ready', () => resolve()));
+    await withDeadline(READY_MS, 'the server', Promise.race([client.connect(), ready]));
   } catch (cause) {
     client.disconnect();
     // A cluster tells only of its last node why.
@@ -33,10 +39,26 @@ export async function openRedis(url: string, options: DatabaseOptions): Promise<
   };
 }
 
-function createClient(address: RedisAddress, extra: RedisConnectionOptions): Redis {
+function toTls({ tls }: RedisAddress): Pick<RedisOptions, 'tls'> {
+  if (!tls) return {};
+  if (tls.caFile === null) return { tls: {} };
+  try {
+    return { tls: { ca: readFileSync(tls.caFile) } };
+  } catch (cause) {
+    throw new PermanentError(`the file ${tls.caFile} of ?ca= in the address of Redis can not be read`, {
+      cause,
+    });
+  }
+}
+
+function createClient(
+  address: RedisAddress,
+  { tls, ...extra }: RedisConnectionOptions & Pick<RedisOptions, 'tls'>,
+): Redis {
   const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 2_000);
   const options = {
     ...address.options,
+    ...(tls && { tls }),
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy,
     // After a failover the old master is a replica, and says so.

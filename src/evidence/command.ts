@@ -24,10 +24,21 @@ export async function showEvidence(
       else print([...(files.length > 1 ? [`==> ${file} <==`] : []), ...toText(evidence, explain)].join('\n'));
     } catch (error) {
       isDone = false;
-      complain(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+      complain(`${file}: ${toWords(error)}`);
     }
   }
   return isDone;
+}
+
+const HINTS: Record<string, string> = {
+  ENOENT: 'there is no such file; name a log, or - for the standard input',
+  EISDIR: 'it is a folder; name the logs in it',
+  EACCES: 'it can not be read; give this user the right to',
+};
+
+function toWords(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return HINTS[code] ?? (error instanceof Error ? error.message : String(error));
 }
 
 function toObject(file: string, { text, ranges, explain }: Evidence, withReasons: boolean) {

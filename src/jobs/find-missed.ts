@@ -1,6 +1,7 @@
 // What a webhook should have told and did not: failed pipelines without an analysis, replies without an answer.
 import type { Logger } from 'pino';
 import { PermanentError } from '../errors.ts';
+import { mentions } from '../mentions.ts';
 import type { Notes } from '../publish/notes.ts';
 import { toEventKey, toFailedPipelineKey, toReplyKey } from '../queue/event-key.ts';
 import { type AnalyzeJob, type ProjectRef, type ReplyJob, toMergeKey } from '../queue/job.ts';
@@ -123,12 +124,14 @@ async function findReplies(
   mr: MergeRequest,
   { since, signal }: { since: Date; signal: AbortSignal },
 ): Promise<Missed[]> {
-  const unanswered = await deps.notes.listUnanswered({ mr, signal });
+  const isMentioned = (body: string): boolean => mentions(body, deps.agentName);
+  const isCall = deps.workflow.on.includes('mention') ? isMentioned : () => false;
+  const unanswered = await deps.notes.listUnanswered({ mr, isCall, signal });
   return unanswered
     .filter(({ createdAt }) => Date.parse(createdAt) >= since.getTime())
     .filter(({ authorId: id, authorUsername: username }) => !deps.isIgnored({ id, username }))
     .filter(({ body }) => !isStopRequest(body) && !isSmallTalk(body, deps.agentName))
-    .map(({ noteId, discussionId, authorId }) => {
+    .map(({ noteId, discussionId, authorId, body }) => {
       const job: ReplyJob = {
         kind: 'reply',
         project,
@@ -136,7 +139,7 @@ async function findReplies(
         noteId,
         discussionId,
         authorId,
-        mentioned: false,
+        mentioned: isMentioned(body),
       };
       return { job, eventKey: toReplyKey(job), why: `note ${noteId} has no answer` };
     });

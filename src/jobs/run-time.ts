@@ -8,7 +8,7 @@ export interface RunTime {
   savingMs(): number;
 }
 
-const REST_SHARE = 0.05;
+const REST_SHARE = 0.1;
 const MAX_REST_MS = 60_000;
 /** Nobody who waits for a note waits for more than that because of its session. */
 const MAX_SAVING_MS = 10_000;
@@ -19,8 +19,8 @@ export function startRunTime(totalMs: number): RunTime {
   const until = (beforeEndMs: number): number => Math.max(0, endsAt - beforeEndMs - performance.now());
   return {
     loopMs: () => until(restMs),
-    checkMs: () => until((restMs * 2) / 3),
-    // The last third is for posting it.
-    savingMs: () => Math.min(MAX_SAVING_MS, until(restMs / 3)),
+    checkMs: () => until(0.75 * restMs),
+    // The last half is for posting it.
+    savingMs: () => Math.min(MAX_SAVING_MS, until(0.5 * restMs)),
   };
 }

@@ -28,8 +28,16 @@ export interface Notes {
   ): Promise<Ensured>;
   /** The session that wrote last in this thread; `null` if the agent did not write there. */
   findSession(thread: ThreadRef): Promise<{ sessionId: string; noteId: number } | null>;
-  /** What people wrote in the agent's threads, or in one of them, that it has not answered; oldest first. */
-  listUnanswered(of: { mr: MrRef; discussionId?: string; signal: AbortSignal }): Promise<UnansweredNote[]>;
+  /**
+   * What people wrote in the agent's threads, or in one of them, that it has not answered; oldest first. In those of
+   * others too, if it is a call.
+   */
+  listUnanswered(of: {
+    mr: MrRef;
+    discussionId?: string;
+    isCall?: (body: string) => boolean;
+    signal: AbortSignal;
+  }): Promise<UnansweredNote[]>;
   /** A person's note; `null` if it is not in this thread, or not any more. */
   readReply(note: ThreadRef & { noteId: number }): Promise<Reply | null>;
 }
@@ -154,7 +162,7 @@ export function createNotes(parts: NotesParts): Notes {
       return last ? { sessionId: last.marker.sessionId, noteId: last.noteId } : null;
     },
 
-    async listUnanswered({ mr, discussionId, signal }) {
+    async listUnanswered({ mr, discussionId, isCall = () => false, signal }) {
       const bound = client.withSignal(signal);
       const notes = discussionId ? await readIfThere(bound, mr, discussionId) : await readThreads(bound, mr);
       const { id: agentId } = await agent.get(signal);
@@ -163,7 +171,10 @@ export function createNotes(parts: NotesParts): Notes {
       const answered = new Set(ours.map(({ marker }) => (marker.kind === 'reply' ? marker.replyTo : null)));
       return notes
         .filter((note) => note.authorId !== agentId && !note.isSystem && !note.isInternal)
-        .filter((note) => note.noteId > (firstOf.get(note.discussionId) ?? Number.POSITIVE_INFINITY))
+        .filter(
+          (note) =>
+            note.noteId > (firstOf.get(note.discussionId) ?? Number.POSITIVE_INFINITY) || isCall(note.body),
+        )
         .filter((note) => !answered.has(note.noteId))
         .toSorted((a, b) => a.noteId - b.noteId);
     },

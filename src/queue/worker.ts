@@ -29,9 +29,9 @@ const NEVER = 2 ** 31 - 1;
 /** How long a job may take to stop when it is told to. */
 const ABORT_MS = 10_000;
 
-interface Running {
-  worker: BullWorker;
-  controller: AbortController;
+const LOCK_LOST = new StopRequest('lock-lost', 'another worker has this job now');
+
+interface Running extends Taken {
   done: Promise<unknown>;
 }
 
@@ -40,25 +40,29 @@ export async function startWorker(
   options: QueueOptions,
   work: WorkOptions & { handler: JobHandler },
 ): Promise<JobWorker> {
-  const running = new Map<string, Running>();
+  /** Of one job there may be two for a moment: one that has lost it, and the next. */
+  const running = new Set<Running>();
   const shutdown = new StopRequest('shutdown', 'the worker is shutting down');
   let stopping = false;
 
   const unsubscribe = await deps.channel.subscribe(STOP_TOPIC, (message) => {
     const { id, reason } = message as StopMessage;
-    running.get(id)?.controller.abort(new StopRequest('cancelled', reason));
+    stopRunning(id, new StopRequest('cancelled', reason));
   });
 
-  // The message may be lost, as while the channel reconnects; what is stored with the job is not.
-  const watching = setInterval(() => {
-    for (const [id, { worker, controller }] of running) {
-      if (controller.signal.aborted) continue;
-      readCancellation(worker, id).then(
-        (reason) => reason && controller.abort(new StopRequest('cancelled', reason)),
-        work.onError,
-      );
-    }
-  }, WATCH_MS);
+  function stopRunning(id: string | undefined, reason: StopRequest): Promise<unknown> {
+    const meant = [...running].filter(({ job }) => job.id === id);
+    for (const { controller } of meant) controller.abort(reason);
+    return Promise.all(meant.map(({ done }) => done));
+  }
+
+  const watching = setInterval(
+    () => {
+      for (const one of running)
+        if (!one.controller.signal.aborted) lookAfter(one, options.lockMs).catch(work.onError);
+    },
+    Math.min(WATCH_MS, options.lockMs / 3),
+  );
 
   const workers = LANES.map((lane) => {
     const created = createBullWorker(
@@ -69,8 +73,7 @@ export async function startWorker(
     );
     created.worker.on('error', work.onError);
     created.worker.on('lockRenewalFailed', (ids) => {
-      for (const id of ids)
-        running.get(id)?.controller.abort(new StopRequest('lock-lost', 'another worker has this job now'));
+      for (const id of ids) void stopRunning(id, LOCK_LOST);
     });
     return created;
   });
@@ -94,13 +97,15 @@ export async function startWorker(
   }
 
   function track(worker: BullWorker, job: BullJob<Stored>, token: string): Promise<void> {
-    const id = job.id ?? '';
     const controller = new AbortController();
     // BullMQ may still fetch one job after it was paused.
     if (stopping) controller.abort(shutdown);
-    const done = runJob({ deps, options, work }, { worker, job, token, controller });
-    running.set(id, { worker, controller, done: done.catch(() => undefined) });
-    return done.finally(() => running.delete(id));
+    const taken = { worker, job, token, controller };
+    // It may have come back to us who had lost it, before we were told.
+    const done = stopRunning(job.id, LOCK_LOST).then(() => runJob({ deps, options, work }, taken));
+    const one = { ...taken, done: done.catch(() => undefined) };
+    running.add(one);
+    return done.finally(() => running.delete(one));
   }
 
   return {
@@ -108,9 +113,9 @@ export async function startWorker(
       stopping = true;
       await Promise.all(workers.map(({ worker }) => worker.pause(true)));
       const timer = setTimeout(() => {
-        for (const { controller } of running.values()) controller.abort(shutdown);
+        for (const { controller } of running) controller.abort(shutdown);
       }, graceMs);
-      const all = Promise.all([...running.values()].map(({ done }) => done));
+      const all = Promise.all([...running].map(({ done }) => done));
       // A handler that does not listen is left behind; its job is taken over like that of a dead worker.
       await withDeadline(graceMs + ABORT_MS, 'running jobs', all).catch(work.onError);
       clearTimeout(timer);
@@ -184,6 +189,14 @@ async function runJob(setting: Setting, taken: Taken): Promise<void> {
   } finally {
     await place.release();
   }
+}
+
+/** What BullMQ does not do: the end of one that had lost its job ends the renewal of the lock for the next one too. */
+async function lookAfter({ worker, job, token, controller }: Taken, lockMs: number): Promise<void> {
+  // The message may be lost, as while the channel reconnects; what is stored with the job is not.
+  const reason = await readCancellation(worker, job.id ?? '');
+  if (reason) controller.abort(new StopRequest('cancelled', reason));
+  else if ((await job.extendLock(token, lockMs)) === 0) controller.abort(LOCK_LOST);
 }
 
 async function readCancellation(worker: BullWorker, id: string): Promise<string | undefined> {

@@ -65,6 +65,12 @@ export async function exportOne(
   const name = await desk.find(given);
   const count = await exportSession(desk.store.catalog, name, file).catch((cause) => {
     if (cause.code === 'EEXIST') throw new PermanentError(`${file} is there already; name another file`);
+    if (['ENOENT', 'ENOTDIR'].includes(cause.code) && cause.path === file)
+      throw new PermanentError(`the folder of ${file} is not there; make it, or name another file`, {
+        cause,
+      });
+    if (['EACCES', 'EPERM', 'EROFS'].includes(cause.code) && cause.path === file)
+      throw new PermanentError(`${file} can not be written (${cause.code}); name another file`, { cause });
     throw cause;
   });
   print(`${count} objects of session ${name} are in ${file}`);

@@ -383,6 +383,31 @@ export function queueContract(backend: Backend): void {
       await expect.poll(() => survivor.queue.counts()).toMatchObject({ active: 0, failed: 0 });
     }, 60_000);
 
+    test('a job that is lost by a busy process and comes back to it does not run twice at once, nor a third time', async () => {
+      const opened = await open();
+      const seen = { starts: 0, now: 0, peak: 0 };
+      const { outcomes } = await work(opened, async ({ signal }) => {
+        seen.starts += 1;
+        seen.now += 1;
+        seen.peak = Math.max(seen.peak, seen.now);
+        // Longer than the lock; the first one also takes a while to end.
+        await sleep(3 * fastQueue.lockMs, undefined, { signal }).catch(() => sleep(600));
+        seen.now -= 1;
+        signal.throwIfAborted();
+      });
+      await opened.queue.add(reply(), nextKey());
+      await expect.poll(() => seen.starts).toBe(1);
+      // As when a process stands still.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2.5 * fastQueue.lockMs);
+      await expect
+        .poll(() => outcomes.map(({ outcome }) => outcome.kind), { timeout: 20_000 })
+        .toContain('done');
+      // PostgreSQL gives it back to who had it; from Redis' view it is lost.
+      expect(seen).toEqual({ starts: expect.toSatisfy((starts) => starts <= 2), now: 0, peak: 1 });
+      // What was lost is told of.
+      opened.errors.length = 0;
+    }, 40_000);
+
     test('jobs that wait when everything stops are there after the restart', async () => {
       const address = await backend.create();
       const before = await openAll(address);

@@ -1,4 +1,5 @@
 // The same queue and records on Redis as a cluster, behind sentinels and with TLS.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { PermanentError } from '../../src/errors.ts';
@@ -32,6 +33,18 @@ async function open(start: () => Promise<RedisServers>): Promise<RedisServers & 
 }
 
 describe.skipIf(!redis.available)(titleOf('Redis', redis), () => {
+  test('as a cluster that is not complete is waited for, and used when it is', async () => {
+    const { url, servers, askFirst } = await startCluster();
+    for (const server of servers) cleanups.push(() => server.stop());
+    askFirst('CLUSTER', 'DELSLOTS', '0');
+    const opening = openAll({ url, keyPrefix: 'kinds' });
+    await sleep(1_000);
+    askFirst('CLUSTER', 'ADDSLOTS', '0');
+    const opened = await opening;
+    cleanups.push(() => opened.close());
+    expect((await opened.queue.add(reply(1), 'one')).merged).toBe(false);
+  }, 40_000);
+
   test.each([
     ['as a cluster of three', startCluster],
     ['with TLS and a certificate of its own', startTls],

@@ -1,7 +1,10 @@
 // What no webhook told of is found, and done once.
 import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
 import pino from 'pino';
@@ -85,6 +88,32 @@ describe.each(backends)('$name', (backend) => {
     }, 60_000);
   });
 });
+
+test('of a call by name in a thread of others is made up for, unless the workflow is not for calls', async () => {
+  scene = await createScene({ backend: await pglite.create() });
+  const call = {
+    ...scene.mr,
+    userId: scene.nadia.id,
+    body: '@hummingbird why does this fail?',
+    thread: true,
+  };
+  const { id } = scene.gitlab.addNote(call);
+  scene.gitlab.addNote({ ...call, body: 'This is for nobody.' });
+  scene.gitlab.addNote({ ...call, body: '@hummingbird stop' });
+  expect(await reconcile()).toMatchObject({
+    missed: [{ job: { kind: 'reply', noteId: id, mentioned: true } }],
+  });
+  await scene.start();
+  await poll(notes).toHaveLength(1);
+  await scene.stop();
+  expect(await reconcile({ dryRun: true })).toMatchObject({ missed: [] });
+
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+  writeFileSync(join(dir, 'deaf.md'), '---\non: [pipeline_failed]\n---\nFind out.\n');
+  scene.configure({ workflows: { dir, onFailedPipeline: 'deaf' } });
+  scene.gitlab.addNote({ ...call, body: '@hummingbird and now?' });
+  expect(await reconcile({ dryRun: true })).toMatchObject({ missed: [] });
+}, 60_000);
 
 test('a worker looks by itself, and finds what failed since an analysis', async () => {
   scene = await createScene({ backend: await pglite.create(), config: { reconcile: { everyMs: 500 } } });

@@ -99,6 +99,10 @@ export async function createScene(options: SceneOptions) {
       writeConfig({ ...options, provider });
     },
 
+    configure(config: NonNullable<SceneOptions['config']>) {
+      writeConfig({ ...options, config });
+    },
+
     forgetSessions() {
       rmSync(join(folder, 'sessions'), { recursive: true });
     },

@@ -1,12 +1,13 @@
 // The story with sessions in S3, and with an S3 that is away.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { openS3Store } from '../../src/session/s3-store.ts';
 import { S3_BUCKET, S3_KEYS, s3Options } from '../services/s3.ts';
 import { type S3Proxy, startS3Proxy } from '../services/s3-proxy.ts';
+import type { SceneOptions } from './scene.ts';
 import { run, stopProcesses } from './service-process.ts';
 import {
   addHook,
@@ -142,6 +143,42 @@ describe('an S3 that is away', () => {
   }, 60_000);
 });
 
+test('an S3 that hangs at the end does not keep the note from being posted in the time of the run; the session is saved afterwards', async () => {
+  const MINUTES = 0.2;
+  const { proxy } = await arrangeS3(quickWorkflow(MINUTES));
+  await start();
+  const { jobId } = failPipeline();
+  const story = investigate(jobId);
+  scene.model.script = (conversation) => {
+    const said = story(conversation);
+    if (said.text === FINDING) proxy.fault = () => ({ kind: 'hang' });
+    return said;
+  };
+  const note = await noteOf(0);
+  const started = scene.logged.find(({ msg }) => msg === 'job started');
+  expect(Date.now() - Number(started?.time)).toBeLessThan(MINUTES * 60_000);
+  expect(note.body).toContain(FINDING);
+
+  comeBack(proxy);
+  proxy.disconnect();
+  scene.model.script = story;
+  ask(note.discussionId, 'And now?');
+  expect((await noteOf(1)).body).toContain(REPLY);
+  expect(lastRequest()).toContain(FINDING);
+  expect(lastRequest()).toContain('2001:AssertionError');
+  expect(notes()).toHaveLength(2);
+}, 90_000);
+
+function quickWorkflow(minutes: number) {
+  const dir = mkdtempSync(join(tmpdir(), 'hummingbird-workflows-'));
+  const tools = 'tools: [gitlab_get_mr_details, gitlab_get_job_log, fetch_to_sandbox, sandbox_exec]';
+  writeFileSync(
+    join(dir, 'quick.md'),
+    `---\non: [pipeline_failed]\n${tools}\nmax_minutes: ${minutes}\ngate: off\n---\nFind out.\n`,
+  );
+  return { workflows: { dir, onFailedPipeline: 'quick' } };
+}
+
 async function readiness(url: string): Promise<Record<string, unknown> | undefined> {
   const response = await fetch(`${url}/health/ready`);
   const { dependencies } = (await response.json()) as { dependencies: Record<string, unknown>[] };
@@ -158,13 +195,14 @@ function comeBack(proxy: S3Proxy): void {
   proxy.fault = () => null;
 }
 
-async function arrangeS3() {
+async function arrangeS3(config: NonNullable<SceneOptions['config']> = {}) {
   const proxy = await startS3Proxy();
   const prefix = `${randomUUID()}/`;
   const spoolDir = join(mkdtempSync(join(tmpdir(), 'hummingbird-unsaved-')), 'unsaved');
   await arrangeStopped({
     env: { S3_ID: S3_KEYS.accessKeyId, S3_SECRET: S3_KEYS.secretAccessKey },
     config: {
+      ...config,
       store: {
         ...{ kind: 's3', bucket: S3_BUCKET, prefix, endpoint: proxy.url, forcePathStyle: true, spoolDir },
         ...{ attempts: 1, credentials: { accessKeyIdEnv: 'S3_ID', secretAccessKeyEnv: 'S3_SECRET' } },

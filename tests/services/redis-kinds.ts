@@ -15,7 +15,7 @@ type Login = Pick<RedisOptions, 'password' | 'tls'>;
 
 const PASSWORD = 's3cret:/@';
 
-export async function startCluster(): Promise<RedisServers> {
+export async function startCluster(): Promise<RedisServers & { askFirst(...command: string[]): void }> {
   const ports = [await freePort(), await freePort(), await freePort()];
   const servers = await Promise.all(
     ports.map(async (port) =>
@@ -24,8 +24,13 @@ export async function startCluster(): Promise<RedisServers> {
   );
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   const create = ['--cluster', 'create', ...hosts, '--cluster-yes', '-a', PASSWORD, '--no-auth-warning'];
-  execFileSync(findProgram('redis-cli') ?? '', create, { stdio: 'pipe' });
-  return { url: `redis-cluster://:${encodeURIComponent(PASSWORD)}@${hosts.join(',')}`, servers };
+  const ask = (...args: string[]) => execFileSync(findProgram('redis-cli') ?? '', args, { stdio: 'pipe' });
+  ask(...create);
+  return {
+    url: `redis-cluster://:${encodeURIComponent(PASSWORD)}@${hosts.join(',')}`,
+    servers,
+    askFirst: (...command) => void ask('-p', `${ports[0]}`, '-a', PASSWORD, '--no-auth-warning', ...command),
+  };
 }
 
 /** The first server is the master, the last one the sentinel. */

@@ -33,6 +33,8 @@ export interface S3Proxy {
   before: (seen: Seen) => Promise<void>;
   /** Lists come in pages of so many; the server behind can make none. */
   pageSize: number | null;
+  /** Ends all connections, as a service that is started anew. */
+  disconnect(): void;
 }
 
 export interface S3ProxyOptions {
@@ -48,6 +50,7 @@ export async function startS3Proxy({ conditions = false }: S3ProxyOptions = {}):
     fault: () => null,
     before: async () => undefined,
     pageSize: null,
+    disconnect: () => server.closeAllConnections(),
   };
   let lastWrite: Promise<unknown> = Promise.resolve();
   const server = createServer(async (incoming, outgoing) => {

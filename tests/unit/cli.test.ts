@@ -135,7 +135,7 @@ describe('hummingbird evidence', () => {
     expect(stdout).toBe(
       '==> one.log <==\n1|ok [500 times]\n501|price.test.js:7: AssertionError: expected 3 to equal 4\n==> two.log <==\n1|fine\n',
     );
-    expect(stderr).toMatch(/none\.log: ENOENT/);
+    expect(stderr).toMatch(/none\.log: there is no such file; name a log, or - for the standard input/);
     expect(status).toBe(1);
   });
 

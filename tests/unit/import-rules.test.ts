@@ -11,6 +11,7 @@ const GROUND = [
   'deadline.ts',
   'mentions.ts',
   'read-if-there.ts',
+  'redis-address.ts',
   'replace-file.ts',
   'stop-request.ts',
 ];

@@ -102,6 +102,11 @@ describe.each(PLACES)('hummingbird sessions in $name', ({ arrange }) => {
       code: 1,
       stderr: expect.stringContaining('is there already'),
     });
+    const nowhere = join(file, '..', 'none', 'session.tar.gz');
+    expect(await sessions('export', 'aaaa1111', nowhere)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`the folder of ${nowhere} is not there; make it, or name another file`),
+    });
   });
 
   test('delete asks first, and leaves a session alone that is being worked on', async () => {

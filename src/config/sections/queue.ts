@@ -1,4 +1,7 @@
+import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
+import { PermanentError } from '../../errors.ts';
+import { parseRedisUrl } from '../../redis-address.ts';
 import type { Flaw } from '../problem.ts';
 import { checked, dayMs, durationMs, envName, matching, notBelow } from '../values.ts';
 
@@ -44,15 +47,33 @@ export const queue = z
   .prefault({})
   .describe('Where jobs wait, and what processes share');
 
+/** What the service would refuse at its start. */
 export function findQueueUrlFlaw(url: string): Flaw | null {
-  // Several hosts in one address are more than a URL can have.
-  const isKnown = /^(?:pglite:|(?:rediss?|postgres(?:ql)?):\/\/)\S/.test(url);
+  if (/^rediss?(?:-sentinel|-cluster)?:\/\/\S+$/.test(url)) return findRedisFlaw(url);
+  const isKnown = /^(?:pglite:|postgres(?:ql)?:\/\/)\S/.test(url);
   if (isKnown && (url.startsWith('pglite:') || URL.canParse(url))) return null;
-  if (/^rediss?-(?:sentinel:\/\/[^/\s]+\/[^/\s]+|cluster:\/\/[^/\s]+$)/.test(url)) return null;
   return {
     message: 'is not the address of a queue',
     fix: 'write pglite:<dir>, redis://…, redis-sentinel://…/master, redis-cluster://…, rediss… for TLS, postgres://… or postgresql://…',
   };
+}
+
+function findRedisFlaw(url: string): Flaw | null {
+  try {
+    const caFile = parseRedisUrl(url).tls?.caFile ?? null;
+    if (caFile !== null) accessSync(caFile, constants.R_OK);
+    return null;
+  } catch (error) {
+    if (!(error instanceof PermanentError))
+      return {
+        message: 'names a file with ?ca= that can not be read',
+        fix: 'correct the path, or put the certificate of the authority there',
+      };
+    return {
+      message: 'is not an address of Redis',
+      fix: 'write redis://host:6379/0 (a number at the end is the database), redis-sentinel://host:26379,host:26379/master or redis-cluster://host:6379,host:6379, with rediss… for TLS',
+    };
+  }
 }
 
 function findPasswordFlaw(url: string): Flaw | null {

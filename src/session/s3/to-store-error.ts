@@ -35,6 +35,8 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name);
 }
 
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
 function findFix(error: unknown, { bucket }: S3Options): string | null {
   const { name = '' } = error as { name?: string };
   const status = statusOf(error);
@@ -53,6 +55,9 @@ function findFix(error: unknown, { bucket }: S3Options): string | null {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (UNREACHABLE.includes(code))
+    return `nobody answers there (${code}); start the service, or correct store.endpoint`;
   const status = statusOf(error);
   const text = error.message && error.message !== 'UnknownError' ? error.message : error.name;
   return status === undefined ? text || error.name : `${text} (HTTP ${status})`;

@@ -143,6 +143,19 @@ it('lets the environment win for the address of the queue, password and all', ()
   expect(readSecrets(custom, {}, { MY_QUEUE: '' }).queueUrl).toBe('redis://redis:6379');
 });
 
+it.each([
+  ['redis://redis:6379/zero', 'is not an address of Redis'],
+  ['redis://one:6379,two:6379', 'is not an address of Redis'],
+  ['redis-cluster://redis:6379/1', 'is not an address of Redis'],
+  ['redis-sentinel://redis:26379', 'is not an address of Redis'],
+  ['rediss://redis:6379?ca=/nowhere/ca.pem', 'names a file with ?ca= that can not be read'],
+])('refuses the address of a queue that no service could use: %s', (url, message) => {
+  const custom = load('queue: { urlEnv: MY_QUEUE }');
+  expect(errorOf(() => readSecrets(custom, {}, { MY_QUEUE: url })).problems).toMatchObject([
+    { path: 'queue.urlEnv', message: `the value of MY_QUEUE ${message}` },
+  ]);
+});
+
 describe('model keys', () => {
   const chains = load(`models:
   main:

@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
-import type { RedisOptions } from 'ioredis';
-import { PermanentError } from '../errors.ts';
+import { PermanentError } from './errors.ts';
 
 export interface RedisAddress {
   kind: 'single' | 'sentinel' | 'cluster';
   nodes: { host: string; port: number }[];
-  /** User, password, database, TLS: the same for every server. */
-  options: Pick<RedisOptions, 'username' | 'password' | 'db' | 'tls'>;
+  /** User, password, database: the same for every server. */
+  options: { username?: string; password?: string; db?: number };
+  /** With the file of the authority, if it is one of their own. */
+  tls: { caFile: string | null } | null;
   /** Of the master, as the sentinels know it, and how they want to be spoken to. */
-  sentinel: Pick<RedisOptions, 'name' | 'sentinelUsername' | 'sentinelPassword' | 'enableTLSForSentinelMode'>;
+  sentinel: {
+    name?: string;
+    sentinelUsername?: string;
+    sentinelPassword?: string;
+    enableTLSForSentinelMode?: boolean;
+  };
 }
 
 const FORM =
@@ -37,8 +42,8 @@ export function parseRedisUrl(url: string): RedisAddress {
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
       ...(db && { db: Number(db) }),
-      ...(tls && { tls: toTls(params.get('ca')) }),
     },
+    tls: tls ? { caFile: params.get('ca') } : null,
     sentinel: {
       ...(name && { name: decodeURIComponent(name) }),
       ...(params.has('sentinelUsername') && { sentinelUsername: params.get('sentinelUsername') ?? '' }),
@@ -53,15 +58,6 @@ function toNode(text: string, usualPort: number): { host: string; port: number }
   const host = bracketed ?? plain;
   if (host === '') throw malformed();
   return { host, port: port === undefined ? usualPort : Number(port) };
-}
-
-function toTls(caFile: string | null): { ca?: Buffer } {
-  if (caFile === null) return {};
-  try {
-    return { ca: readFileSync(caFile) };
-  } catch (cause) {
-    throw new PermanentError(`the file ${caFile} of ?ca= in the address of Redis can not be read`, { cause });
-  }
 }
 
 /** Without the address: it may hold a password. */
