@@ -39,13 +39,13 @@ export function parseRedisUrl(url: string): RedisAddress {
     kind,
     nodes,
     options: {
-      ...(username && { username: decodeURIComponent(username) }),
-      ...(password && { password: decodeURIComponent(password) }),
+      ...(username && { username: decode(username) }),
+      ...(password && { password: decode(password) }),
       ...(db && { db: Number(db) }),
     },
     tls: tls ? { caFile: params.get('ca') } : null,
     sentinel: {
-      ...(name && { name: decodeURIComponent(name) }),
+      ...(name && { name: decode(name) }),
       ...(params.has('sentinelUsername') && { sentinelUsername: params.get('sentinelUsername') ?? '' }),
       ...(params.has('sentinelPassword') && { sentinelPassword: params.get('sentinelPassword') ?? '' }),
       ...(tls && { enableTLSForSentinelMode: true }),
@@ -60,10 +60,19 @@ function toNode(text: string, usualPort: number): { host: string; port: number }
   return { host, port: port === undefined ? usualPort : Number(port) };
 }
 
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
 /** Without the address: it may hold a password. */
-function malformed(): PermanentError {
+function malformed(cause?: unknown): PermanentError {
   return new PermanentError(
     'the address of Redis is malformed; write redis://host:6379/0, redis-sentinel://host:26379,host:26379/master ' +
-      'or redis-cluster://host:6379,host:6379, with rediss… for TLS; check HUMMINGBIRD_QUEUE_URL or queue.url',
+      'or redis-cluster://host:6379,host:6379, with rediss… for TLS; a % in a password is written %25; check HUMMINGBIRD_QUEUE_URL or queue.url',
+    { cause },
   );
 }

@@ -1,4 +1,5 @@
 // hummingbird evidence: prints of log files what the model would see of them.
+import { PermanentError } from '../errors.ts';
 import { type Evidence, toEvidence, toReference } from './evidence.ts';
 import { readFile } from './read-file.ts';
 
@@ -15,7 +16,7 @@ export async function showEvidence(
   { files, maxBytes, reference: passing, json = false, explain = false }: EvidenceCommand,
   { print, complain }: { print: (text: string) => void; complain: (text: string) => void },
 ): Promise<boolean> {
-  const reference = passing === undefined ? null : toReference(await readFile(passing));
+  const reference = passing === undefined ? null : await openReference(passing);
   let isDone = true;
   for (const file of files) {
     try {
@@ -28,6 +29,14 @@ export async function showEvidence(
     }
   }
   return isDone;
+}
+
+async function openReference(file: string): Promise<ReturnType<typeof toReference>> {
+  try {
+    return toReference(await readFile(file));
+  } catch (cause) {
+    throw new PermanentError(`--reference ${file}: ${toWords(cause)}`, { cause });
+  }
 }
 
 const HINTS: Record<string, string> = {

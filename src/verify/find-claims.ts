@@ -72,16 +72,17 @@ export function findClaims(text: string): Claims {
 
 /** What stands in a block quote is looked at in the same way, without its marks. */
 function findIn(lines: readonly Line[], found: Found, depth = 0): void {
+  const fences = readFences(lines);
   for (let index = 0; index < lines.length; index += 1) {
     const { text, at } = lines[index] as Line;
+    if (text === '') continue;
     const [, mark, language = ''] = FENCE.exec(text) ?? [];
     if (mark !== undefined) {
-      const { content, next } = endOfFence(lines, index, mark);
+      const { content, next } = fences.endOf(index, mark);
       const isQuote = isEvidence(language.toLowerCase(), found, lines, index);
       if (isQuote) addQuote(found, lines.slice(index, next), lines.slice(index + 1, content));
       // What looks like the beginning of code, but is shown as text, must not hide a quote.
-      const hidden = isQuote ? -1 : findLog(lines, index + 1, next);
-      index = (hidden === -1 ? next : hidden) - 1;
+      index = (isQuote ? next : Math.min(fences.nextLog(index + 1), next)) - 1;
       continue;
     }
     if (BLOCK_QUOTE.test(text)) {
@@ -110,7 +111,7 @@ function findIn(lines: readonly Line[], found: Found, depth = 0): void {
 /** By four blanks, behind a blank line; in a list they only say what belongs to an item. */
 function beginsCode(lines: readonly Line[], index: number): boolean {
   if (!INDENTED.test(lines[index]?.text ?? '') || lines[index - 1]?.text.trim() !== '') return false;
-  const above = lines.slice(0, index).findLast(({ text }) => text.trim() !== '')?.text ?? '';
+  const above = findAbove(lines, index)?.text ?? '';
   return !/^[ \t]/.test(above) && !IS_ITEM.test(above);
 }
 
@@ -135,10 +136,11 @@ const MAX_DEPTH = 8;
 
 function withoutFences(lines: readonly Line[]): Line[] {
   const rest: Line[] = [];
+  const fences = readFences(lines);
   for (let index = 0; index < lines.length; index += 1) {
     const [, mark] = FENCE.exec(lines[index]?.text ?? '') ?? [];
     if (mark === undefined) rest.push(lines[index] as Line);
-    else index = endOfFence(lines, index, mark).next - 1;
+    else index = fences.endOf(index, mark).next - 1;
   }
   return rest;
 }
@@ -160,27 +162,68 @@ function isEvidence(
   if (/^logs?$/.test(language)) return true;
   if (isAdvice || CHANGE.has(language)) return false;
   if (EVIDENCE.has(language)) return true;
-  const above = lines.slice(0, index).findLast(({ text }) => text.trim() !== '');
+  const above = findAbove(lines, index);
   return near.some(({ at, line }) => at === above?.at && line !== null);
 }
 
-/** The first line that begins a quote, marked as such. */
-function findLog(lines: readonly Line[], start: number, end: number): number {
-  const found = lines
-    .slice(start, end)
-    .findIndex(({ text }) => LOG.has(FENCE.exec(text)?.[2]?.toLowerCase() ?? '-'));
-  return found === -1 ? -1 : start + found;
+/** The last line above that is not empty. */
+function findAbove(lines: readonly Line[], index: number): Line | undefined {
+  let above = index - 1;
+  while (lines[above]?.text.trim() === '') above -= 1;
+  return lines[above];
 }
 
 function endOf(lines: readonly Line[], start: number, belongs: (line: Line) => boolean): number {
-  const end = lines.findIndex((line, index) => index > start && !belongs(line));
-  return end === -1 ? lines.length : end;
+  let end = start + 1;
+  while (end < lines.length && belongs(lines[end] as Line)) end += 1;
+  return end;
 }
 
-function endOfFence(lines: readonly Line[], start: number, mark: string): { content: number; next: number } {
-  const closing = new RegExp(`^[ \\t]*${mark.charAt(0)}{${mark.length},}[ \\t]*$`);
-  const content = lines.findIndex(({ text }, index) => index > start && closing.test(text));
-  return content === -1 ? { content: lines.length, next: lines.length } : { content, next: content + 1 };
+interface Fences {
+  /** Of the fence that begins there. */
+  endOf(start: number, mark: string): { content: number; next: number };
+  /** The first line from there that begins a quote, marked as such; behind the last line if there is none. */
+  nextLog(from: number): number;
+}
+
+/** Looked for once: a text may be nothing but fences, each of which ends far behind. */
+function readFences(lines: readonly Line[]): Fences {
+  const closing: { [sign: string]: { at: number; length: number }[] } = { '`': [], '~': [] };
+  for (const [at, { text }] of lines.entries()) {
+    const mark = CLOSING.exec(text)?.[1] ?? '';
+    closing[mark.charAt(0)]?.push({ at, length: mark.length });
+  }
+  const logs = lines.flatMap(({ text }, at) => (LOG.has(toLanguage(text)) ? [at] : []));
+  return {
+    endOf(start, mark) {
+      const marks = closing[mark.charAt(0)] ?? [];
+      let index = firstFrom(start + 1, marks.length, (one) => marks[one]?.at ?? 0);
+      while ((marks[index]?.length ?? mark.length) < mark.length) index += 1;
+      const content = marks[index]?.at;
+      return content === undefined
+        ? { content: lines.length, next: lines.length }
+        : { content, next: content + 1 };
+    },
+    nextLog: (from) => logs[firstFrom(from, logs.length, (one) => logs[one] ?? 0)] ?? lines.length,
+  };
+}
+
+/** Of so many places in their order, the first that is not before the given one. */
+function firstFrom(from: number, count: number, placeOf: (index: number) => number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (placeOf(middle) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const CLOSING = /^[ \t]*(`{3,}|~{3,})[ \t]*$/;
+
+function toLanguage(text: string): string {
+  return FENCE.exec(text)?.[2]?.toLowerCase() ?? '';
 }
 
 function toPlainLine({ text, at }: Line): Line {

@@ -71,7 +71,7 @@ function findRedisFlaw(url: string): Flaw | null {
       };
     return {
       message: 'is not an address of Redis',
-      fix: 'write redis://host:6379/0 (a number at the end is the database), redis-sentinel://host:26379,host:26379/master or redis-cluster://host:6379,host:6379, with rediss… for TLS',
+      fix: 'write redis://host:6379/0 (a number at the end is the database), redis-sentinel://host:26379,host:26379/master or redis-cluster://host:6379,host:6379, with rediss… for TLS; a % in a password is written %25',
     };
   }
 }

@@ -26,11 +26,14 @@ export function toObtainedSecrets({ headers, auth, key, passphrase }: RequestOpt
   return [...sent, toText(password), toText(passphrase), ...keys].map((one) => one.trim()).filter(Boolean);
 }
 
-/** `--client-secret=…` and `--client-secret …`. */
+/** `--client-secret=…` and `--client-secret …`; a command such as `get-token` and what follows it are no secret. */
 function toOptions(args: string[]): [string, string][] {
-  return args.map((arg, index) => {
+  return args.flatMap((arg, index): [string, string][] => {
+    if (!arg.startsWith('-')) return [];
     const at = arg.indexOf('=');
-    return at === -1 ? [arg, args[index + 1] ?? ''] : [arg.slice(0, at), arg.slice(at + 1)];
+    if (at !== -1) return [[arg.slice(0, at), arg.slice(at + 1)]];
+    const next = args[index + 1] ?? '';
+    return next.startsWith('-') ? [] : [[arg, next]];
   });
 }
 

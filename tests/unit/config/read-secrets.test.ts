@@ -148,6 +148,7 @@ it.each([
   ['redis://one:6379,two:6379', 'is not an address of Redis'],
   ['redis-cluster://redis:6379/1', 'is not an address of Redis'],
   ['redis-sentinel://redis:26379', 'is not an address of Redis'],
+  ['redis://user:p%zz@redis:6379', 'is not an address of Redis'],
   ['rediss://redis:6379?ca=/nowhere/ca.pem', 'names a file with ?ca= that can not be read'],
 ])('refuses the address of a queue that no service could use: %s', (url, message) => {
   const custom = load('queue: { urlEnv: MY_QUEUE }');

@@ -43,6 +43,25 @@ describe('a kubeconfig', () => {
   });
 
   test.each([
+    [['eks', 'get-token', '--cluster-name', 'prod'], []],
+    [['get-token', '--login', 'azurecli'], []],
+    [
+      ['oidc-login', 'get-token', '--oidc-client-secret=s3cr3t', '--api-key', 'k3y', '-v'],
+      ['s3cr3t', 'k3y'],
+    ],
+    [['--token', '--verbose'], []],
+  ])('whose program is called with %j gives %j away, and no word more', async (args, secrets) => {
+    const file = writeKubeconfig('https://k8s.example.com', 'secret');
+    const user = `"exec":${JSON.stringify({ command: 'x', args, apiVersion: 'client.authentication.k8s.io/v1' })}`;
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"token":"secret"', user));
+    const learned: string[] = [];
+    await openKubeAccess({ kind: 'kubeconfig', file }, (told) => void learned.push(...told)).catch(
+      () => undefined,
+    );
+    expect(learned).toEqual(secrets);
+  });
+
+  test.each([
     ['that is not there', { file: '/nowhere/config' }, /\/nowhere\/config can not be read/],
     ['without that context', { context: 'missing' }, /has no context missing/],
     [

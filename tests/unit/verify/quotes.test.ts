@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnswerFile } from '../../../src/agent/messages.ts';
 import { checkNote } from '../../../src/verify/check-note.ts';
 import { type Document, findDocuments } from '../../../src/verify/documents.ts';
+import { findClaims } from '../../../src/verify/find-claims.ts';
 import { countVerified, markNote, toObjection } from '../../../src/verify/mark-note.ts';
 
 const LOG = [
@@ -391,4 +392,17 @@ test('what is too large is not read, and the quote is said to be unchecked', asy
 
 test('what takes too long is given up', async () => {
   expect(toObjection(await checkLarge({ open: endless }, { maxMs: 50 }))).toContain('no time left to check');
+});
+
+test.each([
+  ['fences that do not end', '~~~diff\n```log\nx\n```\n', ''],
+  ['fences that end far behind', '~~~diff\n```log\nx\n```\n', '~~~\n'],
+  ['fences whose ends are too short', '~~~~~diff\n~~~~\n', ''],
+  ['a block quote', '> a\n', ''],
+  ['indented code', 'a\n\n    b\n', ''],
+])('a long note of %s takes no long time', (_what, piece, end) => {
+  const note = piece.repeat(200_000 / piece.length) + end;
+  const started = performance.now();
+  findClaims(note);
+  expect(performance.now() - started).toBeLessThan(3_000);
 });
