@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** These start nothing and change nothing around them, so that they can share a process and what it has loaded. */
+/** These need none of the shared servers and change nothing around them: they share a process and what it has loaded. */
 const QUICK = [
   'agent',
   'config',

@@ -54,6 +54,29 @@ describe('sessions in a folder', () => {
       );
   });
 
+  test('take and give archives of 200 MB without holding them', async () => {
+    const store = openFolderStore({ dir: await makeDir() });
+    const [chunk, chunks] = [Buffer.alloc(1024 * 1024, 'log line\n'), 200];
+    const before = process.memoryUsage().rss;
+    let most = before;
+    const look = (): void => {
+      most = Math.max(most, process.memoryUsage().rss);
+    };
+    const content = function* () {
+      for (let at = 0; at < chunks; at += 1) yield Buffer.from(chunk);
+    };
+    const part = await store.saveFiles('s', Readable.from(content()).on('data', look));
+    await store.saveContext('s', { ...CONTEXT, files: [part] });
+    const [open] = (await (await store.load('s'))?.openFiles()) ?? [];
+    let bytes = 0;
+    for await (const read of (await open?.()) ?? []) {
+      bytes += read.length;
+      look();
+    }
+    expect(bytes).toBe(chunks * chunk.length);
+    expect(most - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
   test('that are set aside lose nothing', async () => {
     const dir = await makeDir();
     const store = openFolderStore({ dir });

@@ -1,12 +1,8 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Message } from '../../../src/agent/messages.ts';
 import { openSessionFiles } from '../../../src/jobs/session-files.ts';
-import { openFolderStore } from '../../../src/session/folder-store.ts';
 import { openS3Store } from '../../../src/session/s3-store.ts';
 import { exec, MIB, openProvider, openSandbox } from '../../services/docker-sandboxes.ts';
 import { createToolbox } from '../../services/redactor.ts';
@@ -17,16 +13,13 @@ import { createFakeSource, fakeTool, text } from '../tools/fake-source.ts';
 
 const SIZE = 200 * MIB;
 
-describe.skipIf(dockerGap !== null).each([
-  ['a folder', () => openFolderStore({ dir: mkdtempSync(join(tmpdir(), 'large-')) })],
-  ['S3', () => openS3Store(s3Options(inject('s3Url')))],
-])(titleWithDocker('200 MB and %s:'), (_where, openStore) => {
+describe.skipIf(dockerGap !== null)(titleWithDocker('200 MB'), () => {
   beforeAll(sharedDocker, ENGINE_MS);
 
   test('go from a source into the sandbox, into the session and back without being held', async () => {
     const provider = await openProvider({ maxBytes: 256 * MIB, memoryMb: 768 });
     const [one, other] = [await openSandbox({}, provider), await openSandbox({}, provider)];
-    const store = openStore();
+    const store = openS3Store(s3Options(inject('s3Url')));
     const log = fakeTool('farm_get_log', z.strictObject({}), () => text(toLog(SIZE)));
     const toolbox = createToolbox({ sandbox: one, sources: [createFakeSource('farm', [log])] });
     const memory = watchMemory();
