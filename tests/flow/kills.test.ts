@@ -1,8 +1,12 @@
 // A worker dies at the worst moments; after things have settled there is one note, and nothing was done twice.
+import pino from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { killAt, MOMENTS, WANTED } from '../faults/killing.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { retryJobs } from '../../src/service/jobs-by-hand.ts';
+import { addHookOf, createStory, judge, killAt, MOMENTS, WANTED } from '../faults/killing.ts';
 import { pglite, redis, titleOf } from '../services/backends.ts';
-import { stopProcesses } from './service-process.ts';
+import { run, stopProcesses } from './service-process.ts';
+import { failPipeline } from './story-scene.ts';
 
 afterEach(stopProcesses);
 
@@ -26,3 +30,41 @@ describe.each(CASES)('killed $moments.0.name', ({ backend, moments }) => {
     90_000,
   );
 });
+
+test.skipIf(!redis.available)(
+  titleOf(
+    'more deaths than a job may see are told in the note, and a retry by hand takes it up again',
+    redis,
+  ),
+  async () => {
+    const story = await createStory({ backend: await redis.create(), config: { queue: { maxStalled: 1 } } });
+    const { scene, listeners } = story;
+    try {
+      for (const death of [1, 2]) {
+        const worker = await run(scene, 'all');
+        const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+        listeners.push(() => resolve());
+        if (death === 1) {
+          addHookOf(scene, worker.url);
+          failPipeline(scene);
+        }
+        await isAsked;
+        await worker.kill();
+        listeners.length = 0;
+      }
+      await run(scene, 'all');
+      const body = () => scene.gitlab.notes(scene.project.id, scene.mr.iid)[0]?.body;
+      await expect.poll(body, { timeout: 20_000 }).toContain('2 processes died while they worked on it');
+
+      const [, id = ''] = /hummingbird jobs retry (\S+)`/.exec(body() ?? '') ?? [];
+      const { config } = loadConfig({ file: scene.file });
+      await retryJobs({ config, log: pino({ level: 'silent' }), env: scene.env }, [id]);
+      const judged = await judge(story, { fault: 'deaths', since: performance.now() });
+      expect(judged).toMatchObject({ lost: 0, doubled: 0 });
+      expect(judged.note).toContain(WANTED);
+    } finally {
+      await scene.close();
+    }
+  },
+  90_000,
+);
