@@ -17,19 +17,19 @@ const REASONS = {
   merged: 'the merge request was merged',
 };
 
-/** Nobody reads the analysis of a commit that was replaced; replies to people go on. */
+/**
+ * Nobody reads the analysis of a commit that was replaced; replies to people go on. An analysis that waits is left
+ * alone: it may have heard of the new commit meanwhile, and finds out by itself when there is nothing to do.
+ */
 export async function stopOutdatedRuns(deps: Stopping, job: MergeRequestChangedJob): Promise<void> {
   const { project, mrIid, change, sha } = job;
-  const isOutdated = (other: string | null): boolean => change !== 'pushed' || other !== sha;
-  const mr = { projectId: project.id, iid: mrIid };
-  const running = await listRunning(deps, mr);
-  const outdated = running.filter((run) => run.kind === 'analyze' && isOutdated(run.sha));
-  await stopRuns(deps, outdated, REASONS[change]);
-
-  const waiting = await deps.queue.waiting(toMergeKey(mr.projectId, mr.iid));
-  // The commit of a merge result tells nothing of the head it was made from.
-  const other = waiting?.job.kind === 'analyze' && !waiting.job.isMergeResult ? waiting.job.sha : sha;
-  if (waiting && isOutdated(other)) await stopById(deps, waiting.id, REASONS[change]);
+  const running = await listRunning(deps, { projectId: project.id, iid: mrIid });
+  for (const run of running) {
+    const isOutdated = change !== 'pushed' || run.sha !== sha;
+    if (run.kind !== 'analyze' || !isOutdated) continue;
+    const outcome = await deps.queue.stopRunning(run.jobId, REASONS[change]);
+    if (outcome === 'stopping') deps.log.info({ stopped: run.jobId, outcome }, 'run stopped');
+  }
 }
 
 /** Everything that runs or waits for this merge request. */

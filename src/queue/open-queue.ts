@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { JobsOptions } from 'bullmq';
+import type { Job as BullJob, JobsOptions } from 'bullmq';
 import type { Database } from '../database/database.ts';
 import type { Channel, Leases } from '../records/records.ts';
-import { type BullQueue, createBullQueue, prepareBackend } from './backend.ts';
+import { type BullQueue, createBullQueue, prepareBackend, type Stored } from './backend.ts';
 import { type Job, LANES, type Lane, laneOf, mergeKeyOf, priorityOf } from './job.ts';
 import { type JobQueue, type ListedJob, type QueueOptions, STOP_TOPIC, type StopMessage } from './queue.ts';
 import { startWorker } from './worker.ts';
 
+/** Of one event with jobs that begin or end just then. */
+const MAX_MERGES = 5;
 const KEEP_FAILED_SECONDS = 30 * 24 * 3_600;
 
 export interface QueueDependencies {
@@ -26,6 +28,14 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
   }
   const queues = [...lanes.values()];
   await Promise.all(queues.map((queue) => queue.waitUntilReady()));
+
+  async function stop(found: BullJob<Stored>, reason: string): Promise<'stopping'> {
+    await found.updateData({ ...found.data, cancelled: reason });
+    const message: StopMessage = { id: found.id ?? '', reason };
+    // Unheard, it is found with the job, a moment later.
+    await deps.channel.publish(STOP_TOPIC, message).catch(deps.onError);
+    return 'stopping';
+  }
 
   return {
     async add(job, eventKey) {
@@ -50,10 +60,15 @@ export async function openQueue(deps: QueueDependencies, options: QueueOptions):
         const state = await found.getState();
         if (state === 'completed' || state === 'failed') return 'not-found';
         if (state !== 'active' && (await queue.remove(id)) === 1) return 'removed';
-        await found.updateData({ ...found.data, cancelled: reason });
-        // Unheard, it is found with the job, a moment later.
-        await deps.channel.publish(STOP_TOPIC, { id, reason } satisfies StopMessage).catch(deps.onError);
-        return 'stopping';
+        return stop(found, reason);
+      }
+      return 'not-found';
+    },
+
+    async stopRunning(id, reason) {
+      for (const queue of queues) {
+        const found = await queue.getJob(id);
+        if (found && (await found.isActive())) return stop(found, reason);
       }
       return 'not-found';
     },
@@ -148,7 +163,28 @@ async function listJobs(queue: BullQueue, limit: number): Promise<ListedJob[]> {
 
 /** Answers the id of the job that will do the work: `id`, or that of an earlier one it was merged into. */
 async function addTo(queue: BullQueue, id: string, job: Job, options: QueueOptions): Promise<string> {
-  const jobOptions = {
+  let hasBegun = false;
+  for (let tries = 1; ; tries += 1) {
+    const added = await queue.add(job.kind, { job }, await toJobOptions(queue, id, job, options));
+    if (added.id === undefined || added.id === id) return id;
+    // What is added while one runs is done after it.
+    if (hasBegun || tries === MAX_MERGES) return added.id;
+    // One that waits does the work, but of what was said last.
+    const earlier = await queue.getJob(added.id);
+    if (earlier && !(await earlier.isActive())) {
+      const { cancelled: _, ...data } = earlier.data;
+      await earlier.updateData({ ...data, job });
+      if (WAITING.has(await earlier.getState())) return added.id;
+    }
+    // It has begun, perhaps without having heard of it.
+    hasBegun = (await earlier?.isActive()) ?? false;
+  }
+}
+
+const WAITING = new Set(['waiting', 'prioritized', 'delayed']);
+
+async function toJobOptions(queue: BullQueue, id: string, job: Job, options: QueueOptions) {
+  return {
     jobId: id,
     priority: priorityOf(job),
     attempts: options.attempts,
@@ -157,12 +193,6 @@ async function addTo(queue: BullQueue, id: string, job: Job, options: QueueOptio
     removeOnFail: { age: KEEP_FAILED_SECONDS },
     ...(await toDebounce(queue, job, options)),
   };
-  const added = await queue.add(job.kind, { job }, jobOptions);
-  if (added.id === undefined || added.id === id) return id;
-  // The earlier job does the work, but of what was said last.
-  const earlier = await queue.getJob(added.id);
-  if (earlier && (await earlier.getState()) !== 'active') await earlier.updateData({ ...earlier.data, job });
-  return added.id;
 }
 
 async function toDebounce(queue: BullQueue, job: Job, options: QueueOptions): Promise<JobsOptions> {

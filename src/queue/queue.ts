@@ -10,6 +10,8 @@ export interface JobQueue {
   add(job: Job, eventKey: string): Promise<{ id: string; merged: boolean }>;
   /** Removes a waiting job; tells a running one to stop, in whichever process it runs. */
   cancel(id: string, reason: string): Promise<'removed' | 'stopping' | 'not-found'>;
+  /** The same, but one that waits is left alone: what came since may have been merged into it. */
+  stopRunning(id: string, reason: string): Promise<'stopping' | 'not-found'>;
   /** The job of this merge key that has not begun yet. */
   waiting(mergeKey: string): Promise<{ id: string; job: Job } | null>;
   /** Whether the job of this event, one without a merge key, is yet to be done. */

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { mergeRequestHook, pipelineHook } from '../fixtures/hooks.ts';
 import { pglite, postgres, redis, titleOf } from '../services/backends.ts';
 import { openAll } from '../services/open-backend.ts';
-import { createScene, deliver, type Scene } from './scene.ts';
+import { ANSWER, createScene, deliver, type Scene } from './scene.ts';
+import { failPipeline } from './story-scene.ts';
 
 let scene: Scene;
 afterEach(() => scene.close());
@@ -70,6 +71,35 @@ test('a push that is heard of late does not take back the failure of its own com
   await deliver(service, { ...push, project: toProject(scene) });
   await expect.poll(scene.eyes, { timeout: 20_000 }).toHaveLength(1);
 });
+
+test('a push that is heard of late does not take back a failure that was merged into a job that waits for another try', async () => {
+  scene = await createScene({ backend: await pglite.create(), config: { queue: { backoffMs: 6_000 } } });
+  const service = await scene.start();
+  const outage = scene.gitlab.fail({ match: { path: /award_emoji/ }, with: { status: 503 } });
+  failPipeline(scene);
+  await deliver(service, payloadFor(scene));
+  await expect
+    .poll(() => scene.logged.filter(({ msg }) => msg === 'job failed'), { timeout: 20_000 })
+    .toMatchObject([{ willRetry: true }]);
+
+  scene.gitlab.pushCommit(scene.mr);
+  failPipeline(scene);
+  expect((await deliver(service, payloadFor(scene, { id: 900_001 }))).body.status).toBe('merged');
+  const push = mergeRequestHook({
+    iid: scene.mr.iid,
+    oldrev: 'a'.repeat(40),
+    last_commit: { id: scene.sha() },
+  });
+  await deliver(service, { ...push, project: toProject(scene) });
+  await expect
+    .poll(() =>
+      scene.logged.filter(({ kind, msg }) => kind === 'mr-changed' && msg === 'job left the worker'),
+    )
+    .toHaveLength(1);
+  outage.lift();
+  const notes = () => scene.gitlab.notes(scene.project.id, scene.mr.iid);
+  await expect.poll(notes, { timeout: 20_000 }).toMatchObject([{ body: expect.stringContaining(ANSWER) }]);
+}, 60_000);
 
 const toProject = ({ project }: Scene) => ({ id: project.id, path_with_namespace: project.path });
 
