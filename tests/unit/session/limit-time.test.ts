@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { RetryableError } from '../../../src/errors.ts';
 import { createSessionStore } from '../../../src/session/create-store.ts';
@@ -72,6 +73,35 @@ test('an archive may take longer, as long as it moves', async () => {
 
   const stuck = new Readable({ read: () => undefined });
   await expect(store.saveFiles('s', stuck)).rejects.toThrow(`nothing moved for ${TIMEOUT_MS} ms`);
+});
+
+test('an archive that can not be saved is not left open', async () => {
+  const dir = makeFolder();
+  writeFileSync(join(dir, 's'), 'in the way of the folder');
+  const archive = new Readable({ read: () => undefined });
+  await expect(openFolderStore({ dir }).saveFiles('s', archive)).rejects.toThrow(join(dir, 's'));
+  await expect(finished(archive)).rejects.toThrow();
+});
+
+test('a file that opens after all is closed when nobody waits for it any more', async () => {
+  const opening = Promise.withResolvers<Readable | null>();
+  const objects = createFolderObjects(makeFolder(), () => undefined);
+  const limited = limitTime({ ...objects, open: () => opening.promise }, 1);
+  await expect(limited.open('s/sandbox.tar.gz')).rejects.toThrow(RetryableError);
+  const late = new Readable({ read: () => undefined });
+  opening.resolve(late);
+  await expect(finished(late)).rejects.toThrow();
+});
+
+test('objects that can not be deleted in time are told by the first and their number', async () => {
+  const dir = makeFolder();
+  const objects = createFolderObjects(dir, () => undefined);
+  const limited = limitTime({ ...objects, remove: () => new Promise(() => undefined) }, 1);
+  const first = join(dir, 's/files/a');
+  await expect(limited.remove(['s/files/a'])).rejects.toThrow(`deleting ${first}: no answer`);
+  await expect(limited.remove(['s/files/a', 's/files/b', 's/files/c'])).rejects.toThrow(
+    `deleting ${first} and 2 more: no answer`,
+  );
 });
 
 function makeFolder(): string {
