@@ -1,6 +1,6 @@
 // A disk that hangs: whoever waits for it is told, in time.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -91,6 +91,36 @@ test('a file that opens after all is closed when nobody waits for it any more', 
   const late = new Readable({ read: () => undefined });
   opening.resolve(late);
   await expect(finished(late)).rejects.toThrow();
+});
+
+test('many events on a disk that hangs are waited for no longer than two', async () => {
+  const objects = createFolderObjects(makeFolder(), () => undefined);
+  const hanging = { ...objects, append: () => new Promise<never>(() => undefined) };
+  const store = createSessionStore(limitTime(hanging, TIMEOUT_MS));
+  const appends = Array.from({ length: 50 }, (_, n) => store.appendTranscript('s', { n }));
+  const startedAt = performance.now();
+  await Promise.all([store.flush('s'), Promise.allSettled(appends)]);
+  expect(performance.now() - startedAt).toBeLessThan(10 * TIMEOUT_MS);
+  for (const append of appends) await expect(append).rejects.toThrow(RetryableError);
+});
+
+test('events beyond what is held for a slow disk are refused, all others are written', async () => {
+  const dir = makeFolder();
+  const objects = createFolderObjects(dir, () => undefined);
+  const ready = Promise.withResolvers<void>();
+  const slow: SessionObjects = {
+    ...objects,
+    append: (key, line) => ready.promise.then(() => objects.append?.(key, line)),
+  };
+  const store = createSessionStore(slow);
+  const text = 'x'.repeat(1024 * 1024);
+  const outcomes = Promise.allSettled([1, 2, 3, 4, 5].map((n) => store.appendTranscript('s', { n, text })));
+  ready.resolve();
+  const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(2);
+  expect(refused[0]).toHaveProperty('reason.message', expect.stringContaining('the disk hangs'));
+  const lines = readFileSync(join(dir, 's/transcript.jsonl'), 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual([1, 2, 3]);
 });
 
 test('objects that can not be deleted in time are told by the first and their number', async () => {
