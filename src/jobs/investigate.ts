@@ -9,7 +9,7 @@ import type { Model } from '../agent/model.ts';
 import { composeSystemPrompt } from '../agent/prompts.ts';
 import { createRepeatGuard } from '../agent/repeats.ts';
 import type { Toolbox } from '../agent/toolbox.ts';
-import { orAfter } from '../deadline.ts';
+import { orAfter, withDeadline } from '../deadline.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import { NotYet, StopRequest } from '../queue/queue.ts';
 import { RedactionError, type Redactor } from '../redact/redactor.ts';
@@ -91,6 +91,8 @@ export interface InvestigationDependencies {
 }
 
 const SHORT_QUESTION_CHARS = 80;
+/** What of the transcript is not written by then is written afterwards, or lost: nobody waits for that. */
+const FLUSH_MS = 5_000;
 
 export async function investigate(
   deps: InvestigationDependencies,
@@ -111,9 +113,9 @@ export async function investigate(
   const openLastSaved = async () => openSessionFiles(await store.load(sessionId));
   const sandbox = await deps.sandboxes.create({ sessionId, jobId: runId, openLastSaved });
   const letGo = async (): Promise<void> => {
-    await store
-      .flush(sessionId)
-      .catch((error) => log.warn({ err: error }, 'the transcript was not saved to its end'));
+    await withDeadline(FLUSH_MS, 'writing the transcript', store.flush(sessionId)).catch((error) =>
+      log.warn({ err: error }, 'the transcript was not saved to its end'),
+    );
     await sandbox.close();
   };
   try {
@@ -195,8 +197,19 @@ export async function investigate(
     throwIfTakenOver(signal);
     if (result.error instanceof SessionTakenError) throwNotYet(result.error);
     return await concludeRun(deps, {
-      ...{ result, messages, noteId, meta, writer, time, guard, evidence, signal, letGo },
-      ...{ maxMinutes: workflow.maxMinutes, costMicroUsd: ledger.spentMicroUsd(), gaps: toolbox.gaps() },
+      result,
+      messages,
+      noteId,
+      meta,
+      writer,
+      time,
+      maxMinutes: workflow.maxMinutes,
+      costMicroUsd: ledger.spentMicroUsd(),
+      gaps: toolbox.gaps(),
+      guard,
+      evidence,
+      signal,
+      letGo,
     });
   } catch (error) {
     await letGo();

@@ -40,20 +40,22 @@ export async function reportFailure(
   await deps.reactions.remove({ projectId, mrIid }, 'eyes', signal);
 }
 
+function toWords(run: Run, error: unknown, opening: string): string {
+  return (
+    `${opening} ${toTrouble(run, error)} Nothing is lost: \`hummingbird jobs retry ${run.id}\` takes it up again where ` +
+    'it stopped, and so does the next failed pipeline.'
+  );
+}
+
 /** Why exactly, is for the log: it may name hosts, keys and files. */
-function toWords({ failingSince, attempt, id }: Run, error: unknown, opening: string): string {
+function toTrouble({ failingSince, attempt }: Run, error: unknown): string {
+  if (error instanceof WorkersDiedError)
+    return `${error.deaths} processes died while they worked on it; a person has to look why.`;
   const since = failingSince === null ? '' : ` since ${toMinute(failingSince)}`;
   const tries = attempt === 1 ? 'once' : `${attempt} times`;
-  const trouble =
-    error instanceof WorkersDiedError
-      ? `${error.deaths} processes died while they worked on it; a person has to look why.`
-      : error instanceof RetryableError
-        ? `${capitalize(error.who ?? 'something it needs')} could not be used${since}; it was tried ${tries}.`
-        : `It was tried ${tries}${since}, and trying again does not help before a person has looked into the log.`;
-  return (
-    `${opening} ${trouble} Nothing is lost: \`hummingbird jobs retry ${id}\` takes it up again where it stopped, ` +
-    'and so does the next failed pipeline.'
-  );
+  if (error instanceof RetryableError)
+    return `${capitalize(error.who ?? 'something it needs')} could not be used${since}; it was tried ${tries}.`;
+  return `It was tried ${tries}${since}, and trying again does not help before a person has looked into the log.`;
 }
 
 function toMinute(time: number): string {

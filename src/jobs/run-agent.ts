@@ -24,7 +24,7 @@ export interface AgentDependencies extends InvestigationDependencies {
 
 /**
  * Publishes the agent's findings, or throws the reason why this job has to be taken up again later. The session may be
- * saved afterwards; should that fail in the end, they are published once more, and say so.
+ * saved afterwards; should that fail in the end, they are published once more, and say so, if that can be done.
  */
 export async function runAgent<T>(
   deps: AgentDependencies,
@@ -43,7 +43,12 @@ export async function runAgent<T>(
     assertPublishable(deps, held, findings);
     const published = await publish(findings);
     const note = await findings.settled;
-    return note === findings.note ? published : await publish({ ...findings, note });
+    if (note === findings.note) return published;
+    // The answer is there: that nothing more could be said does not make the job a failed one.
+    return await publish({ ...findings, note }).catch((error) => {
+      deps.log.warn({ err: error }, 'the note does not say that its session was not saved');
+      return published;
+    });
   } finally {
     // Whoever has the session next finds what was saved.
     await findings.settled.catch(() => undefined);

@@ -39,8 +39,25 @@ export function limitTime(objects: SessionObjects, timeoutMs: number): SessionOb
       return await until(signal, words, objects.writeStream(key, watched));
     } finally {
       movement.stop();
-      if (signal.aborted) watched.destroy();
+      // Also what was never read lets go of where it comes from.
+      watched.destroy();
     }
+  }
+
+  async function open(key: string, expected?: Checksum): Promise<Readable | null> {
+    const opening = objects.open(key, expected);
+    try {
+      return await within(`reading ${where(key)}`, opening, OPEN_FACTOR * timeoutMs);
+    } catch (error) {
+      opening.then((late) => late?.destroy()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function remove(keys: readonly string[]): Promise<void> {
+    const [first = '', ...others] = keys;
+    const rest = others.length > 0 ? ` and ${others.length} more` : '';
+    await within(`deleting ${where(first)}${rest}`, objects.remove(keys));
   }
 
   async function* each(what: string, found: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject> {
@@ -58,12 +75,11 @@ export function limitTime(objects: SessionObjects, timeoutMs: number): SessionOb
     read: (key) => within(`reading ${where(key)}`, objects.read(key)),
     write: (key, content, stamp) => within(`saving ${where(key)}`, objects.write(key, content, stamp)),
     writeStream,
-    open: (key, expected) =>
-      within(`reading ${where(key)}`, objects.open(key, expected), OPEN_FACTOR * timeoutMs),
+    open,
     copy: (from, to) => within(`copying ${where(from)}`, objects.copy(from, to)),
     list: (prefix) => each(`listing ${where(prefix)}`, objects.list(prefix)),
     listWithDrafts: listWithDrafts && ((prefix) => each(`listing ${where(prefix)}`, listWithDrafts(prefix))),
-    remove: (keys) => within(`deleting ${keys.map(where).join(', ')}`, objects.remove(keys)),
+    remove,
     removeSession: (session) => within(`deleting ${where(session)}`, objects.removeSession(session)),
     move: (session, to) => within(`moving ${where(session)}`, objects.move(session, to)),
     append: append && ((key, line) => within(`saving ${where(key)}`, append(key, line))),

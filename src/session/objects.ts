@@ -24,8 +24,8 @@ export interface SessionObjects {
   removeSession(session: string): Promise<void>;
   /** A whole session gets another name, if it is there. Throws `PermanentError`. */
   move(session: string, to: string): Promise<void>;
-  /** Adds a line to what is there; null where that can not be done. */
-  append: ((key: string, line: string) => Promise<void>) | null;
+  /** Adds lines to what is there; null where that can not be done. */
+  append: ((key: string, lines: string) => Promise<void>) | null;
   check(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RetryableError } from '../errors.ts';
 import { createTurns } from './in-turn.ts';
 import type { SessionObjects } from './objects.ts';
 
@@ -12,18 +13,52 @@ export interface Transcripts {
 
 const FLUSH_MS = 5_000;
 const FLUSH_BYTES = 64 * 1024;
-/** What is held while nothing can be written; the oldest lines are given up beyond it. */
+/** Of one session, while nothing can be written; lines are given up beyond it. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 export function createTranscripts(objects: SessionObjects): Transcripts {
-  const { append } = objects;
-  return append ? createAppended(append) : createInParts(objects);
+  const { append, where } = objects;
+  return append ? createAppended(append, where) : createInParts(objects);
 }
 
-function createAppended(appendLine: (key: string, line: string) => Promise<void>): Transcripts {
+interface Waiting {
+  lines: string[];
+  bytes: number;
+  written: Promise<void>;
+}
+
+/** What comes while something is written is written next, all at once. */
+function createAppended(
+  appendLines: NonNullable<SessionObjects['append']>,
+  where: SessionObjects['where'],
+): Transcripts {
   const inTurn = createTurns();
+  const waiting = new Map<string, Waiting>();
+
+  function writeNext(id: string): Waiting {
+    const lines: string[] = [];
+    const written = inTurn(id, () => {
+      waiting.delete(id);
+      return appendLines(`${id}/transcript.jsonl`, lines.join('\n'));
+    });
+    const next = { lines, bytes: 0, written };
+    waiting.set(id, next);
+    return next;
+  }
+
   return {
-    append: (id, line) => inTurn(id, () => appendLine(`${id}/transcript.jsonl`, line)),
+    async append(id, line) {
+      const bytes = (waiting.get(id)?.bytes ?? 0) + line.length;
+      if (bytes > MAX_HELD_BYTES)
+        throw new RetryableError(
+          `An event of ${where(id)} is given up: ${MAX_HELD_BYTES} bytes wait to be written already; the disk hangs, ` +
+            'or the network behind it',
+        );
+      const next = waiting.get(id) ?? writeNext(id);
+      next.lines.push(line);
+      next.bytes = bytes;
+      await next.written;
+    },
     // What nobody has waited for is waited for now.
     flush: (id) => inTurn(id, async () => undefined),
     close: async () => undefined,
@@ -90,6 +125,7 @@ function createInParts(objects: SessionObjects): Transcripts {
       const held = heldOf(id);
       held.lines.push(line);
       held.bytes += line.length;
+      // The oldest.
       while (held.bytes > MAX_HELD_BYTES) held.bytes -= held.lines.shift()?.length ?? held.bytes;
       writeSoon(id, held);
       const { error } = held;

@@ -173,6 +173,15 @@ describe('a session that is slow to be saved', () => {
     expect(await settled).toMatch(/could not be saved: a reply to this note may start afresh[\s\S]*Done\./);
   });
 
+  test('in its last events is let go of all the same', async () => {
+    const store = { ...openFolderStore({ dir }), flush: () => new Promise<never>(() => undefined) };
+    const { settled } = await run({}, undefined, { store });
+    expect(await settled).toMatch(/^Done\./);
+    expect(logged.find(({ msg }) => msg === 'the transcript was not saved to its end')).toMatchObject({
+      err: { message: expect.stringContaining('no answer within') },
+    });
+  }, 10_000);
+
   test('while its quotes are checked for ever is posted with quotes that are not checked', async () => {
     const forever = {
       createCanaryGuard,

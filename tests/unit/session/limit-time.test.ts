@@ -1,9 +1,10 @@
 // A disk that hangs: whoever waits for it is told, in time.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { RetryableError } from '../../../src/errors.ts';
 import { createSessionStore } from '../../../src/session/create-store.ts';
@@ -72,6 +73,65 @@ test('an archive may take longer, as long as it moves', async () => {
 
   const stuck = new Readable({ read: () => undefined });
   await expect(store.saveFiles('s', stuck)).rejects.toThrow(`nothing moved for ${TIMEOUT_MS} ms`);
+});
+
+test('an archive that can not be saved is not left open', async () => {
+  const dir = makeFolder();
+  writeFileSync(join(dir, 's'), 'in the way of the folder');
+  const archive = new Readable({ read: () => undefined });
+  await expect(openFolderStore({ dir }).saveFiles('s', archive)).rejects.toThrow(join(dir, 's'));
+  await expect(finished(archive)).rejects.toThrow();
+});
+
+test('a file that opens after all is closed when nobody waits for it any more', async () => {
+  const opening = Promise.withResolvers<Readable | null>();
+  const objects = createFolderObjects(makeFolder(), () => undefined);
+  const limited = limitTime({ ...objects, open: () => opening.promise }, 1);
+  await expect(limited.open('s/sandbox.tar.gz')).rejects.toThrow(RetryableError);
+  const late = new Readable({ read: () => undefined });
+  opening.resolve(late);
+  await expect(finished(late)).rejects.toThrow();
+});
+
+test('many events on a disk that hangs are waited for no longer than two', async () => {
+  const objects = createFolderObjects(makeFolder(), () => undefined);
+  const hanging = { ...objects, append: () => new Promise<never>(() => undefined) };
+  const store = createSessionStore(limitTime(hanging, TIMEOUT_MS));
+  const appends = Array.from({ length: 50 }, (_, n) => store.appendTranscript('s', { n }));
+  const startedAt = performance.now();
+  await Promise.all([store.flush('s'), Promise.allSettled(appends)]);
+  expect(performance.now() - startedAt).toBeLessThan(10 * TIMEOUT_MS);
+  for (const append of appends) await expect(append).rejects.toThrow(RetryableError);
+});
+
+test('events beyond what is held for a slow disk are refused, all others are written', async () => {
+  const dir = makeFolder();
+  const objects = createFolderObjects(dir, () => undefined);
+  const ready = Promise.withResolvers<void>();
+  const slow: SessionObjects = {
+    ...objects,
+    append: (key, line) => ready.promise.then(() => objects.append?.(key, line)),
+  };
+  const store = createSessionStore(slow);
+  const text = 'x'.repeat(1024 * 1024);
+  const outcomes = Promise.allSettled([1, 2, 3, 4, 5].map((n) => store.appendTranscript('s', { n, text })));
+  ready.resolve();
+  const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(2);
+  expect(refused[0]).toHaveProperty('reason.message', expect.stringContaining('the disk hangs'));
+  const lines = readFileSync(join(dir, 's/transcript.jsonl'), 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual([1, 2, 3]);
+});
+
+test('objects that can not be deleted in time are told by the first and their number', async () => {
+  const dir = makeFolder();
+  const objects = createFolderObjects(dir, () => undefined);
+  const limited = limitTime({ ...objects, remove: () => new Promise(() => undefined) }, 1);
+  const first = join(dir, 's/files/a');
+  await expect(limited.remove(['s/files/a'])).rejects.toThrow(`deleting ${first}: no answer`);
+  await expect(limited.remove(['s/files/a', 's/files/b', 's/files/c'])).rejects.toThrow(
+    `deleting ${first} and 2 more: no answer`,
+  );
 });
 
 function makeFolder(): string {
