@@ -98,6 +98,9 @@ program
     const { config: file, post = false, ...wishes } = options;
     const { config } = await load(file);
     const progress = createScreen(process.stderr);
+    // Whoever pipes it wants the source.
+    const show = (note: string): void =>
+      print(process.stdout.isTTY ? renderMarkdown(note, lookOf(process.stdout)).join('\n') : note);
     const stopping = new AbortController();
     process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
     const analysis = await analyzeMergeRequest({
@@ -108,12 +111,10 @@ program
       log: createLogger(config.log.level, process.stderr),
       signal: stopping.signal,
       onEvent: (event) => progress.agent(event),
+      show,
       tell: (words) => progress.text(words),
     });
     if (analysis.answeredBefore) progress.step('answered', 'answered before; --fresh asks again');
-    // Whoever pipes it wants the source.
-    const { isTTY } = process.stdout;
-    print(isTTY ? renderMarkdown(analysis.note, lookOf(process.stdout)).join('\n') : analysis.note);
     progress.step(
       'done',
       analysis.isPosted ? `posted on ${analysis.mr.webUrl}` : 'nothing was posted; --post does',

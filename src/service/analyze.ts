@@ -42,18 +42,20 @@ export interface AnalyzeOptions extends ModelWishes {
   log: Logger;
   signal: AbortSignal;
   onEvent: (event: AgentEvent) => void;
+  /** Gets the note, as it is posted or would be; its session may be saved afterwards. */
+  show: (note: string) => void;
   /** Hears what a person has to do. */
   tell: (words: string) => void;
   env?: NodeJS.ProcessEnv;
 }
 
 export interface Analysis extends Findings {
-  /** As it is posted, or would be. */
-  note: string;
   sessionId: string;
   mr: MergeRequest;
   isPosted: boolean;
 }
+
+const UNSAVED = 'The session could not be saved: asking again may start afresh.';
 
 export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Analysis> {
   const arrangement = await arrangeModel(options.config, options, options.tell);
@@ -66,11 +68,11 @@ export async function analyzeMergeRequest(options: AnalyzeOptions): Promise<Anal
 
 async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions): Promise<Analysis> {
   const { config, model, stillAtMs, needsKeys, arrangeModels } = arrangement;
-  const { post, signal, onEvent, env } = options;
+  const { post: isPosted, signal, onEvent, env } = options;
   const { projectPath, iid } = parseMergeRequestUrl(options.url, config.gitlab.url);
   const needs = {
     gitlabRead: true,
-    gitlabWrite: post,
+    gitlabWrite: isPosted,
     models: needsKeys,
     sources: true,
     store: true,
@@ -106,8 +108,9 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     const present = async (findings: Findings, signal: AbortSignal): Promise<Analysis> => {
       signal.throwIfAborted();
       arrangement.assertComplete();
-      if (secrets.gitlabWriteToken && post) {
+      const post = async (body: string): Promise<void> => {
         const { gitlabWriteToken } = secrets;
+        if (!gitlabWriteToken || !isPosted) return;
         const publication = {
           config,
           secrets: { ...secrets, gitlabWriteToken },
@@ -118,16 +121,16 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         };
         // An earlier analysis says more than an ending without a word.
         const onlyIfNone = findings.text === NO_FINAL_RESPONSE;
-        const analysis = { mr, sessionId, onlyIfNone };
-        await publish(publication, { ...analysis, body: findings.note }, signal);
-        const body = await findings.settled;
-        if (body !== findings.note) await publish(publication, { ...analysis, body }, signal);
+        await publish(publication, { mr, sessionId, onlyIfNone, body }, signal);
+      };
+      await post(findings.note);
+      options.show(makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) }));
+      const note = await findings.settled;
+      if (note !== findings.note) {
+        await post(note);
+        options.tell(UNSAVED);
       }
-      const note = makeNoteSafe(await findings.settled, {
-        allowMentions: [],
-        linkHosts: toLinkHosts(config),
-      });
-      return { ...findings, note, sessionId, mr, isPosted: post };
+      return { ...findings, note, sessionId, mr, isPosted };
     };
     const analyze = async (signal: AbortSignal): Promise<Analysis> => {
       if (options.fresh || arrangement.isFresh) await store.setAside(sessionId, 'old');
@@ -137,7 +140,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
     };
     const { queueUrl } = secrets;
     const lock = { config, queueUrl, sessionId, runId, signal, log, tell: options.tell };
-    const analysing = post ? lockByHand(lock, analyze) : analyze(signal);
+    const analysing = isPosted ? lockByHand(lock, analyze) : analyze(signal);
     return await analysing.finally(() =>
       Promise.all([investigator.sandboxes.close(), investigator.dataSources.close(), closeStore()]),
     );

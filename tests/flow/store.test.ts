@@ -1,10 +1,11 @@
 // The story with sessions in S3, and with an S3 that is away.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { openS3Store } from '../../src/session/s3-store.ts';
+import { startProgram } from '../services/program.ts';
 import { S3_BUCKET, S3_KEYS, s3Options } from '../services/s3.ts';
 import { type S3Proxy, startS3Proxy } from '../services/s3-proxy.ts';
 import type { SceneOptions } from './scene.ts';
@@ -167,6 +168,29 @@ test('an S3 that hangs at the end does not keep the note from being posted in th
   expect(lastRequest()).toContain(FINDING);
   expect(lastRequest()).toContain('2001:AssertionError');
   expect(notes()).toHaveLength(2);
+}, 90_000);
+
+test('an analysis by hand prints its note before its session is saved', async () => {
+  const { proxy, spoolDir } = await arrangeS3(quickWorkflow(0.2));
+  const { jobId } = failPipeline();
+  const story = investigate(jobId);
+  scene.model.script = (conversation) => {
+    const said = story(conversation);
+    if (said.text === FINDING) proxy.fault = () => ({ kind: 'hang' });
+    return said;
+  };
+  const url = `${scene.gitlab.url}/${scene.project.path}/-/merge_requests/${scene.mr.iid}`;
+  const program = startProgram(['analyze', url, '--config', scene.file], scene.env);
+  const kept = () => globSync('*', { cwd: spoolDir });
+  await program.shows(FINDING);
+  expect(kept()).toEqual([]);
+  comeBack(proxy);
+  proxy.disconnect();
+  const { code, stdout, stderr } = await program.ended;
+  expect(code).toBe(0);
+  expect(stdout.split(FINDING)).toHaveLength(2);
+  expect(stderr).toContain('nothing was posted');
+  expect(kept()).toHaveLength(1);
 }, 90_000);
 
 function quickWorkflow(minutes: number) {
