@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     ...settings,
     include: ['tests/faults/**/*.faults.ts'],
-    globalSetup: ['tests/services/global-setup.ts'],
+    globalSetup: ['tests/services/global-setup.ts', 'tests/faults/outcomes.ts'],
     retry: 0,
     testTimeout: 180_000,
   },

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { run, stopProcesses } from '../flow/service-process.ts';
 import { failPipeline } from '../flow/story-scene.ts';
 import { pglite, redis } from '../services/backends.ts';
@@ -13,16 +13,14 @@ import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { S3_BUCKET, S3_KEYS } from '../services/s3.ts';
 import { startS3Proxy } from '../services/s3-proxy.ts';
-import { addHookOf, createStory, judge, type Outcome, TURNS, WANTED } from './killing.ts';
-import { printOutcomes } from './outcomes.ts';
+import { addHookOf, createStory, judge, TURNS, WANTED } from './killing.ts';
+import { keepOutcome } from './outcomes.ts';
 
 const AWAY_MS = 5_000;
 /** The turn in which it goes away. */
 const TURN = 3;
 
-const outcomes: Outcome[] = [];
 afterEach(stopProcesses);
-afterAll(() => printOutcomes(`dependencies away for ${AWAY_MS / 1_000} s`, outcomes));
 
 type Story = Awaited<ReturnType<typeof createStory>>;
 
@@ -49,7 +47,7 @@ async function takeAway(
     await back();
     const judged = await judge(story, { fault, since: performance.now() });
     const outcome = { ...judged, isInTime: true, turnsRepeated: story.asked - TURNS };
-    outcomes.push(outcome);
+    keepOutcome(outcome);
     expect(outcome).toMatchObject({ lost: 0, doubled: 0 });
     expect(outcome.note).toContain(WANTED);
     expect(await process.end()).toBe(0);

@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { retryJobs } from '../../src/service/jobs-by-hand.ts';
+import { listJobs, retryJobs } from '../../src/service/jobs-by-hand.ts';
 import { addHookOf, createStory, judge, killAt, MOMENTS, WANTED } from '../faults/killing.ts';
 import { pglite, redis, titleOf } from '../services/backends.ts';
 import { run, stopProcesses } from './service-process.ts';
@@ -58,7 +58,10 @@ test.skipIf(!redis.available)(
 
       const [, id = ''] = /hummingbird jobs retry (\S+)`/.exec(body() ?? '') ?? [];
       const { config } = loadConfig({ file: scene.file });
-      await retryJobs({ config, log: pino({ level: 'silent' }), env: scene.env }, [id]);
+      const byHand = { config, log: pino({ level: 'silent' }), env: scene.env };
+      // The note comes a moment before.
+      await expect.poll(() => listJobs(byHand)).toMatchObject([{ id, state: 'failed' }]);
+      await retryJobs(byHand, [id]);
       const judged = await judge(story, { fault: 'deaths', since: performance.now() });
       expect(judged).toMatchObject({ lost: 0, doubled: 0 });
       expect(judged.note).toContain(WANTED);
