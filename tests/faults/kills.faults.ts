@@ -12,7 +12,7 @@ const RANDOM_KILLS = 25;
 
 afterEach(stopProcesses);
 
-describe.each([redis, pglite])('$name', (backend) => {
+describe.each([redis, pglite])(`$name, seed ${SEED}`, (backend) => {
   const random = createRandom(SEED + backend.name.length);
   const kills: Moment[][] = [
     ...Object.values(MOMENTS).map((moment) => [moment]),
