@@ -167,10 +167,7 @@ program
     if ([...files, reference].filter((file) => file === '-').length > 1)
       command.error("error: '-' can be given only once: the standard input can not be read again");
     const { showEvidence } = await import('./evidence/command.ts');
-    const isDone = await showEvidence({ files, ...options }, { print, complain }).catch((cause) => {
-      // Of the logs it tells itself.
-      throw new Error(`the reference ${reference} can not be read: ${cause.message}`, { cause });
-    });
+    const isDone = await showEvidence({ files, ...options }, { print, complain });
     if (!isDone) process.exitCode = EXIT.failed;
   });
 

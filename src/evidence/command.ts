@@ -35,7 +35,7 @@ async function openReference(file: string): Promise<ReturnType<typeof toReferenc
   try {
     return toReference(await readFile(file));
   } catch (cause) {
-    throw new PermanentError(`--reference ${file}: ${toWords(cause)}`, { cause });
+    throw new PermanentError(`the reference ${file} can not be read: ${toWords(cause)}`, { cause });
   }
 }
 
