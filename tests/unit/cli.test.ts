@@ -183,7 +183,9 @@ describe('hummingbird evidence', () => {
     writeFileSync(join(cwd, 'one.log'), FAILED);
     const { status, stderr } = hummingbird(['evidence', '--reference', 'none.log', 'one.log'], { cwd });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^hummingbird: the reference none\.log can not be read: there is no such file.*\n$/);
+    expect(stderr).toMatch(
+      /^hummingbird: the reference none\.log can not be read: there is no such file.*\n$/,
+    );
   });
 
   test.each([[['-', '-']], [['--reference', '-', '-']]])(
