@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Message } from './messages.ts';
 import type { ModelRequest } from './model.ts';
 
@@ -27,15 +28,20 @@ export function mostTokens(
 ): number {
   const count = findCount(request.messages, (counter) => counter === model);
   if (!count) return Math.ceil(saidBytes(request) + frameTokens(request, ownBytesPerToken));
-  // A reply adds to the system text, so that what was counted before it was counted with another one.
-  const isOfAnotherRun = count.since.some(({ role }) => role === 'user');
   const since = saidBytes({ ...request, messages: count.since });
-  return Math.ceil(count.tokens + since + (isOfAnotherRun ? frameTokens(request, ownBytesPerToken) : 0));
+  // A reply adds to the system text, and workflow and tools may have changed since.
+  const isOtherFrame = count.frame !== frameOf(request).id;
+  return Math.ceil(count.tokens + since + (isOtherFrame ? frameTokens(request, ownBytesPerToken) : 0));
+}
+
+/** System text and tools, by which a count names what it was made with. */
+export function nameFrame(request: Sent): string {
+  return frameOf(request).id;
 }
 
 /** Of all that is sent. */
 export function requestBytes(request: Sent): number {
-  return Buffer.byteLength(toFrame(request)) + saidBytes(request);
+  return frameOf(request).bytes + saidBytes(request);
 }
 
 /** Of messages as any provider is sent them; what is kept beside them does not count. */
@@ -52,31 +58,50 @@ export function findUncounted(messages: readonly Message[], model: string): read
 function findCount(
   messages: readonly Message[],
   isCounter: (model: string) => boolean,
-): { tokens: number; since: readonly Message[] } | null {
+): { tokens: number; frame: string | undefined; since: readonly Message[] } | null {
   const at = messages.findLastIndex(
     (one) => one.role === 'assistant' && one.size && isCounter(one.size.model),
   );
   const counted = messages[at];
   if (counted?.role !== 'assistant' || !counted.size) return null;
-  return { tokens: counted.size.tokens, since: messages.slice(at + 1) };
+  const { tokens, frame } = counted.size;
+  return { tokens, frame, since: messages.slice(at + 1) };
 }
 
 function saidBytes({ messages, transient = '' }: Pick<Sent, 'messages' | 'transient'>): number {
   return messagesBytes(messages) + Buffer.byteLength(transient);
 }
 
-/** Digits, marks and letters of other scripts may be a token for each byte here, too. */
 function frameTokens(request: Sent, ownBytesPerToken: number = OWN_BYTES_PER_TOKEN): number {
-  const frame = toFrame(request);
-  const words = frame.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0;
-  return Buffer.byteLength(frame) - words + words / ownBytesPerToken;
+  const { bytes, wordBytes } = frameOf(request);
+  return bytes - wordBytes + wordBytes / ownBytesPerToken;
+}
+
+interface Frame {
+  bytes: number;
+  /** Of our own words; digits, marks, other scripts and what strangers wrote may be a token for each byte here, too. */
+  wordBytes: number;
+  id: string;
+}
+
+/** It stays the same for a run, and is asked for again and again. */
+const frames = new WeakMap<Sent['tools'], { system: string; frame: Frame }>();
+
+function frameOf({ system, tools }: Sent): Frame {
+  const known = frames.get(tools);
+  if (known?.system === system) return known.frame;
+  const all = system + JSON.stringify(tools);
+  const own = system + JSON.stringify(tools.filter(({ isForeign }) => !isForeign));
+  const frame = {
+    bytes: Buffer.byteLength(all),
+    wordBytes: own.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0,
+    id: createHash('sha256').update(all).digest('hex').slice(0, 16),
+  };
+  frames.set(tools, { system, frame });
+  return frame;
 }
 
 const WORDS = /[a-z ]+/gi;
-
-function toFrame({ system, tools }: Pick<Sent, 'system' | 'tools'>): string {
-  return system + JSON.stringify(tools);
-}
 
 /** What was said does not change, and is asked for again and again. */
 const sizes = new WeakMap<Message, number>();

@@ -21,8 +21,11 @@ export interface AssistantMessage {
   toolCalls: ToolCall[];
   /** What the provider sent, replayed verbatim to the same provider and to nobody else. */
   native?: NativeContent;
-  /** Of the conversation up to here, this message included, as the model that wrote it counted. */
-  size?: { tokens: number; model: string };
+  /**
+   * Of the conversation up to here, this message included, as the model that wrote it counted, with the system text and
+   * the tools of this frame; without a frame where they may not have been counted.
+   */
+  size?: { tokens: number; model: string; frame?: string };
   /** An answer as it was published, so that publishing can be repeated. */
   published?: string;
 }

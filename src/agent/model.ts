@@ -45,6 +45,8 @@ export interface ToolDefinition {
   description: string;
   /** JSON Schema of the arguments: an object. */
   inputSchema: Record<string, unknown>;
+  /** Its words are somebody else's, and may be anything. */
+  isForeign?: boolean;
 }
 
 export interface ModelTurn {

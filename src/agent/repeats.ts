@@ -7,10 +7,12 @@ import type { ToolOutcome } from './toolbox.ts';
 
 const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and was told to answer' } as const;
 
-/** So often a call may bring the same result before it is refused. */
+/** So often a call may bring the same result before it is refused, and so often it may be made in one turn. */
 const MAX_SAME = 3;
 /** Only what happened in the last turns counts: looking at a file again after a while is no circle. */
 const WINDOW_TURNS = 24;
+/** For so many turns nothing but what was seen before: a circle of any length. */
+const MAX_STALE_TURNS = 12;
 /** Turns with refusals after which the repeats are taken out of the request, and after which the tools are. */
 const DROP_AFTER = 2;
 const TOOLS_OFF_AFTER = 4;
@@ -22,21 +24,41 @@ const TOOLS_OFF_AFTER = 4;
 export function createRepeatGuard(): Hooks {
   let executed: { call: string; result: string; turn: number }[] = [];
   let refusedIn: number[] = [];
+  let asked: string[] = [];
+  /** Of the whole run: calls with what they brought. */
+  const seen = new Map<string, Set<string>>();
+  let lastNewIn = 0;
+
+  function findReason(key: string, turn: number): string | null {
+    if (isRepeat(executed, key))
+      return `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`;
+    if (asked.filter((one) => one === key).length > MAX_SAME)
+      return `you have made this call more than ${MAX_SAME} times at once. Look at its result first.`;
+    if (seen.has(key) && turn - lastNewIn > MAX_STALE_TURNS)
+      return `your last ${MAX_STALE_TURNS} turns have shown nothing that you had not seen before, this call neither. Try something else, or write your answer.`;
+    return null;
+  }
+
   return {
     beforeTool(call, run) {
       const key = toKey(call);
-      if (!isRepeat(executed, key)) return undefined;
+      asked.push(key);
+      const reason = findReason(key, run.iteration);
+      if (reason === null) return undefined;
       if (!refusedIn.includes(run.iteration)) refusedIn.push(run.iteration);
       run.report({ type: 'loop-detected', call, step: toStep(refusedIn.length) });
-      return {
-        refuse: `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`,
-      };
+      return { refuse: reason };
     },
     afterTool(call, outcome, run) {
-      executed.push({ call: toKey(call), result: toResult(outcome), turn: run.iteration });
+      const one = { call: toKey(call), result: toResult(outcome), turn: run.iteration };
+      executed.push(one);
+      const results = seen.get(one.call) ?? new Set();
+      if (!results.has(one.result)) lastNewIn = run.iteration;
+      seen.set(one.call, results.add(one.result));
       return undefined;
     },
     beforeModel(request, run) {
+      asked = [];
       const isRecent = (turn: number): boolean => turn >= run.iteration - WINDOW_TURNS;
       executed = executed.filter(({ turn }) => isRecent(turn));
       refusedIn = refusedIn.filter(isRecent);

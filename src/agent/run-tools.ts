@@ -84,10 +84,13 @@ async function runTool(
   report({ type: 'tool-started', call });
   const start = performance.now();
   const onProgress = (text: string): void => report({ type: 'tool-progress', call, text });
-  const executed = await inTime(signal, () => toolbox.execute(call, { signal, onProgress }));
+  const executed = await inTime(signal, async () => {
+    signal.throwIfAborted();
+    return toolbox.execute(call, { signal, onProgress });
+  });
   const durationMs = Math.round(performance.now() - start);
   await before;
-  const outcome = await fireAfterTool(hooks, call, executed, view(report));
+  const outcome = await inTime(signal, () => fireAfterTool(hooks, call, executed, view(report)));
   const { result, isError } = outcome;
   report({ type: 'tool-finished', call, isError, result, durationMs });
   return toMessage(call, outcome);
@@ -110,7 +113,6 @@ function toMessage(
 
 async function inTime(signal: AbortSignal, execute: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
-    signal.throwIfAborted();
     const start = performance.now();
     const executing = execute();
     return await untilAborted(executing, signal).catch((error) => {

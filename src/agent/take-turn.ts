@@ -1,10 +1,9 @@
 import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
-import { likelyTokens, mostTokens } from './estimate.ts';
+import { likelyTokens, mostTokens, nameFrame } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
-import type { AssistantMessage } from './messages.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
 import { type Run, toView } from './run.ts';
@@ -15,8 +14,6 @@ const TOO_LONG: LastTurn = { ending: 'context', reason: 'the conversation is too
 
 export interface TakenTurn {
   turn: ModelTurn;
-  /** The conversation was sent as it is, so what the model counted is its size. */
-  isWhole: boolean;
   /** Set when it was the last one: no tools could be called. */
   last: LastTurn | null;
 }
@@ -44,7 +41,7 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
     usage: turn.usage,
     contextTokens: contextTokens(turn.usage),
   };
-  return taken.isWhole ? { ...taken, turn: { ...turn, message: withSize(turn, run.model.name) } } : taken;
+  return taken;
 }
 
 async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise<TakenTurn> {
@@ -54,11 +51,10 @@ async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise
   const planned = last ? fitInto(run.limits.contextLimit, whole, run.model.name) : whole;
   const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
-  return {
-    turn: await fireAfterModel(run.hooks, answered, view),
-    last: last ?? made,
-    isWhole: request.messages === whole.messages,
-  };
+  const heard = await fireAfterModel(run.hooks, answered, view);
+  // What the model counted is the size of the conversation only if that was sent as it is.
+  const isWhole = request.messages === whole.messages;
+  return { turn: isWhole ? withSize(heard, request, run.model.name) : heard, last: last ?? made };
 }
 
 /** Compacted, once; if that is not enough, cut down to what surely fits and asked for an answer. */
@@ -82,7 +78,7 @@ async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<Tak
       const shorter = shrinkToFit(whole, maxTokens);
       const answered = await generate(run, { ...shorter, toolsDisabled: true }, report);
       const turn = await fireAfterModel(run.hooks, answered, view);
-      return { turn, last: plan.last ?? TOO_LONG, isWhole: false };
+      return { turn, last: plan.last ?? TOO_LONG };
     } catch (error) {
       if (!isTooLong(error) || maxTokens < MIN_TOKENS) throw error;
     }
@@ -115,8 +111,11 @@ async function generate({ model, signal }: Run, request: ModelRequest, report: R
   );
 }
 
-function withSize({ message, usage }: ModelTurn, model: string): AssistantMessage {
-  const tokens = contextTokens(usage) + usage.outputTokens;
+function withSize(turn: ModelTurn, request: ModelRequest, model: string): ModelTurn {
+  const tokens = contextTokens(turn.usage) + turn.usage.outputTokens;
   // Not every server counts.
-  return tokens === 0 ? message : { ...message, size: { tokens, model } };
+  if (tokens === 0) return turn;
+  // Some do not count tools that must not be called.
+  const size = { tokens, model, ...(!request.toolsDisabled && { frame: nameFrame(request) }) };
+  return { ...turn, message: { ...turn.message, size } };
 }

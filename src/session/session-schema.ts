@@ -37,7 +37,9 @@ const message = z.discriminatedUnion('role', [
     content: z.string(),
     toolCalls: z.array(toolCall),
     published: z.exactOptional(z.string()),
-    size: z.exactOptional(z.looseObject({ tokens: z.number(), model: z.string() })),
+    size: z.exactOptional(
+      z.looseObject({ tokens: z.number(), model: z.string(), frame: z.exactOptional(z.string()) }),
+    ),
     native: z.exactOptional(z.looseObject({ author: z.string(), content: z.unknown() })),
   }),
   z.looseObject({

@@ -16,6 +16,8 @@ export interface SourceTool<Args = never> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Args>;
+  /** Description and schema are a server's own words. */
+  readonly isForeign?: boolean;
   /** Throws what the source throws; whoever calls turns it into a gap that is named. */
   read(args: Args, signal: AbortSignal): Promise<SourceAnswer>;
 }

@@ -31,15 +31,17 @@ export interface Declaration<Args> {
   runsAlone?: boolean;
   /** Its answer is a data source's own words. Left out: it may be anybody's. */
   isSource?: boolean;
+  /** Description and schema are somebody else's. */
+  isForeign?: boolean;
 }
 
 export function createTool<Args>(
   declaration: Declaration<Args>,
   run: (args: Args, signal: AbortSignal, listeners: Listeners) => Promise<Record<string, unknown>>,
 ): Tool {
-  const { name, description, schema, runsAlone = false, isSource = false } = declaration;
+  const { name, description, schema, runsAlone = false, isSource = false, isForeign = false } = declaration;
   return {
-    definition: { name, description, inputSchema: toInputSchema(schema) },
+    definition: { name, description, inputSchema: toInputSchema(schema), ...(isForeign && { isForeign }) },
     rightCall: toRightCall(declaration),
     runsAlone,
     isSource,

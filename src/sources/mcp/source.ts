@@ -44,7 +44,9 @@ export function createMissingSource(server: McpServer, error: unknown): Source {
   const why = toErrorWords(server, error instanceof Error ? error.message : String(error));
   return {
     name,
-    notes: `This source can not be reached now, so it has no tools: ${why}. Name the gap in your answer if it matters.`,
+    // Not why: those words are the server's, and these the model is to follow.
+    notes:
+      'This source can not be reached now, so it has no tools. Name the gap in your answer if it matters.',
     tools: [],
     missing: { tools: server.tools.map((tool) => toName(server, tool)), why },
   };
@@ -62,6 +64,7 @@ function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool):
     name: toName(server, tool.name),
     description: schema ? description : `${description}${tellArguments(inputSchema)}`,
     schema: (schema ?? z.looseObject({})) as z.ZodType<never>,
+    isForeign: true,
     async read(args: Record<string, unknown>, signal) {
       const result = await connection.call(tool.name, args, signal);
       if (result.isError)

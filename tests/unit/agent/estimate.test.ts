@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
-import { likelyTokens, mostTokens } from '../../../src/agent/estimate.ts';
+import { likelyTokens, mostTokens, nameFrame } from '../../../src/agent/estimate.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 
 const question: Message = { role: 'user', content: 'ü'.repeat(500) };
-const answered: Message = {
-  role: 'assistant',
-  content: 'x'.repeat(9_000),
-  toolCalls: [],
-  size: { tokens: 700, model: 'one' },
-};
 const result: Message = {
   role: 'tool',
   toolCallId: 'a',
@@ -17,6 +11,12 @@ const result: Message = {
   isError: false,
 };
 const request = { system: 's'.repeat(300), tools: [] };
+const answered: Message = {
+  role: 'assistant',
+  content: 'x'.repeat(9_000),
+  toolCalls: [],
+  size: { tokens: 700, model: 'one', frame: nameFrame({ ...request, messages: [] }) },
+};
 
 test('what was never counted has at most a token for each byte', () => {
   const tokens = mostTokens({ ...request, messages: [question] }, 'one');
@@ -33,10 +33,19 @@ test('what a model has counted is as large as it said, only the rest goes by byt
   expect(tokens).toBeLessThan(1_850);
 });
 
-test('what was counted before a reply was counted without what the reply adds to the system text', () => {
-  const messages = [question, answered, question];
-  const more = mostTokens({ ...request, system: 's'.repeat(3_300), messages }, 'one');
-  expect(more - mostTokens({ ...request, messages }, 'one')).toBe(1_500);
+test.each([
+  ['a larger system text', { system: 's'.repeat(3_300) }, 1_650],
+  ['more tools', { tools: [{ name: 'look', description: '1'.repeat(2_000), inputSchema: {} }] }, 2_150],
+])('what was counted before %s came says nothing of that', (_what, change, least) => {
+  const messages = [question, answered, result];
+  const more = mostTokens({ ...request, ...change, messages }, 'one');
+  expect(more - mostTokens({ ...request, messages }, 'one')).toBeGreaterThanOrEqual(least);
+});
+
+test('what was counted without the tools says nothing of them', () => {
+  const tools = [{ name: 'look', description: '1'.repeat(2_000), inputSchema: {} }];
+  const withoutFrame: Message = { ...answered, size: { tokens: 700, model: 'one' } };
+  expect(mostTokens({ ...request, tools, messages: [question, withoutFrame] }, 'one')).toBeGreaterThan(2_700);
 });
 
 test('what another model has counted says nothing', () => {
@@ -57,4 +66,17 @@ test('digits, marks and other scripts in our own words may be a token for each b
   expect(tokens('1'.repeat(900)) - tokens('')).toBe(900);
   expect(tokens('字'.repeat(300)) - tokens('')).toBe(900);
   expect(tokens('ok '.repeat(300)) - tokens('')).toBe(450);
+});
+
+test('of the tools that strangers describe each byte may be a token', () => {
+  const tool = (isForeign: boolean) => ({
+    name: 'a',
+    description: 'ok '.repeat(300),
+    inputSchema: {},
+    isForeign,
+  });
+  const tokens = (tools: ReturnType<typeof tool>[]) =>
+    mostTokens({ ...request, tools, messages: [question] }, 'one');
+  expect(tokens([tool(true)]) - tokens([])).toBeGreaterThan(900);
+  expect(tokens([tool(false)]) - tokens([])).toBeLessThan(600);
 });

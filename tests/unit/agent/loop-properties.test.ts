@@ -2,8 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import { createGate } from '../../../src/agent/gate.ts';
+import type { LoopOptions } from '../../../src/agent/loop.ts';
 import type { Message } from '../../../src/agent/messages.ts';
-import { type Model, ModelError, type ModelRequest, NO_USAGE } from '../../../src/agent/model.ts';
+import {
+  type Model,
+  ModelError,
+  type ModelRequest,
+  NO_USAGE,
+  type ToolDefinition,
+} from '../../../src/agent/model.ts';
 import { NO_FINAL_RESPONSE, SUMMARY_HEADINGS } from '../../../src/agent/prompts.ts';
 import { createRepeatGuard } from '../../../src/agent/repeats.ts';
 import { checkHistory } from '../../../src/models/check-history.ts';
@@ -76,6 +83,8 @@ test('no request is larger than the context limit, however its model counts, and
     bytesPerToken: fc.constantFrom(1, 2, 3, 4),
     sideText: fc.constantFrom('', SUMMARY_HEADINGS.join('\n')),
     tellsUsage: fc.boolean(),
+    addedWords: fc.nat(3_000),
+    addedTool: fc.nat(1_500),
   });
   await fc.assert(
     fc.asyncProperty(counting, async (given) => {
@@ -95,7 +104,12 @@ test('no request is larger than the context limit, however its model counts, and
           return { ...rest, message, usage };
         },
       };
-      await perform(given, countingModel);
+      const { saved } = await perform(given, { model: countingModel });
+      // Broken off, and begun again after the workflow and a server's tools have changed.
+      for (const messages of saved.slice(-2)) {
+        const system = 'Look well. '.repeat(given.addedWords / 11);
+        await perform(given, { model: countingModel, messages, system }, 'z7'.repeat(given.addedTool / 2));
+      }
       expect(Math.max(...sizes)).toBeLessThanOrEqual(given.contextLimit);
     }),
     { numRuns: 300 },
@@ -126,8 +140,10 @@ function countTokens(
   bytesPerToken: number,
 ): number {
   const said = messages.map((one) => [one.content, one.role === 'assistant' ? one.toolCalls : one.role]);
-  const ours = Buffer.byteLength(JSON.stringify([system, tools])) / Math.max(3, bytesPerToken);
-  return Math.ceil(Buffer.byteLength(JSON.stringify([transient, said])) / bytesPerToken + ours);
+  const own = tools?.filter(({ isForeign }) => !isForeign);
+  const foreign = tools?.filter(({ isForeign }) => isForeign);
+  const ours = Buffer.byteLength(JSON.stringify([system, own])) / Math.max(3, bytesPerToken);
+  return Math.ceil(Buffer.byteLength(JSON.stringify([transient, said, foreign])) / bytesPerToken + ours);
 }
 
 function perform(
@@ -141,7 +157,8 @@ function perform(
     stopAt: number | null;
     sideText?: string;
   },
-  model?: Model,
+  options: Partial<LoopOptions> = {},
+  foreignWords = '',
 ) {
   const controller = new AbortController();
   let executions = 0;
@@ -159,12 +176,21 @@ function perform(
     archive: async () => undefined,
   });
   return run((index) => given.turns[index % given.turns.length] ?? {}, {
-    toolbox: { ...toolbox, isParallel: (name) => name === 'look' },
+    toolbox: {
+      ...toolbox,
+      definitions:
+        foreignWords === '' ? toolbox.definitions : [...toolbox.definitions, toForeign(foreignWords)],
+      isParallel: (name) => name === 'look',
+    },
     maxIterations: given.maxIterations,
     contextLimit: given.contextLimit,
     ...(given.ratio > 0 && { compaction }),
     hooks: given.hasGuards ? [createRepeatGuard(), createGate({ judge: null })] : [],
     signal: controller.signal,
-    ...(model && { model }),
+    ...options,
   });
+}
+
+function toForeign(description: string): ToolDefinition {
+  return { name: 'wiki_search', description, inputSchema: { type: 'object' }, isForeign: true };
 }

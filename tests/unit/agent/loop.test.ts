@@ -247,6 +247,19 @@ describe('the budget', () => {
     expect(saved[0]?.at(-1)).toMatchObject({ content: '{"results":["the half of it"]}', isError: false });
   });
 
+  test('of time gives up a hook that does not end after a tool, and makes the next turn the last', async () => {
+    const stuck: Hooks = {
+      afterTool: ({ arguments: { at } }) => (at === 'stuck' ? new Promise(() => undefined) : undefined),
+    };
+    const calls = ['fine', 'stuck'].map((at) => ({ name: 'look', arguments: { at } }));
+    const { result, saved } = await run([{ calls }, { text: 'So far.' }], {
+      hooks: [stuck],
+      maxDurationMs: 1_000,
+    });
+    expect(saved[0]?.slice(2)).toMatchObject([{ isError: false }, { isError: true }]);
+    expect(result).toMatchObject({ text: 'So far.', ending: 'time', iterations: 2 });
+  });
+
   test('of time gives up a model that does not answer and asks once more; then it ends with what there is', async () => {
     const { model, requests } = scriptedModel([{ text: 'I suspect the lock file.', calls: [look] }]);
     const silent: typeof model = {

@@ -12,13 +12,14 @@ describe('a model that goes in circles', () => {
     ['makes the same call 60 times', () => call('a'), 3],
     ['makes two calls in turn', (index: number) => call(index % 2 === 0 ? 'a' : 'b'), 6],
     ['makes three calls in turn', (index: number) => call('abc'[index % 3] ?? ''), 9],
+    ['makes eleven calls in turn', (index: number) => call('abcdefghijk'[index % 11] ?? ''), 23],
   ])('and %s is refused, shown fewer repeats, and made to answer', async (_what, turnOf, executions) => {
     const { result, requests, executed, messages, events } = await run(
       (index) => (index < 60 ? { ...turnOf(index), text: 'Looking.' } : { text: 'never reached' }),
       { ...long, hooks: [createRepeatGuard()] },
     );
     expect(executed).toHaveLength(executions);
-    expect(requests.length).toBeLessThan(16);
+    expect(requests.length).toBeLessThan(executions + 7);
     expect(requests[executions + 1]?.transient).toContain('was not made');
     const steps = events.flatMap((event) => (event.type === 'loop-detected' ? [event.step] : []));
     expect(new Set(steps)).toEqual(new Set(['refused', 'dropped', 'tools-off']));
@@ -128,6 +129,17 @@ test('several repeats in one turn are one step, not all of them', async () => {
   });
   const steps = events.flatMap((event) => (event.type === 'loop-detected' ? [event.step] : []));
   expect(steps).toEqual(Array(4).fill('refused'));
+});
+
+test('many calls at once that are all the same are made a few times only', async () => {
+  const calls = Array.from({ length: 60 }, () => ({ name: 'look', arguments: { at: 'a' } }));
+  const { executed, result, requests } = await run([{ calls }, { text: 'Done.' }], {
+    ...long,
+    hooks: [createRepeatGuard()],
+  });
+  expect(executed).toHaveLength(3);
+  expect(requests[1]?.transient).toContain('at once');
+  expect(result).toMatchObject({ text: 'Done.', reason: 'the model was done' });
 });
 
 test('many calls at once, made again turn by turn, are a circle', async () => {

@@ -120,6 +120,7 @@ test('an MCP server that is away at start is a named gap, and is there for a lat
   const without = attach();
   expect(without.gaps()).toEqual([expect.stringMatching(/^wiki_get_page: MCP server wiki, .*503/)]);
   expect(without.notes).toMatch(/## Data source: wiki\n\nThis source can not be reached now/);
+  expect(without.notes).not.toContain('503');
   expect(attach(['gitlab_*']).gaps()).toEqual([]);
 
   isAway = false;
