@@ -1,3 +1,4 @@
+import { isWord, passwordsOf } from './environment-secrets.ts';
 import type { Secrets } from './read-secrets.ts';
 
 /** Every text the service must never pass on, also as parts of addresses. A new secret does not compile without its row. */
@@ -36,37 +37,7 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
     s3Credentials?.secretAccessKey,
     s3Credentials?.sessionToken,
   ],
+  environment: ({ environment }) => environment,
   // Words for people.
   warnings: () => [],
 };
-
-const MIN_PASSED_CHARS = 8;
-const MIN_PASSED_DIFFERENT = 6;
-const MAX_WORD_CHARS = 24;
-
-/** What is passed to a server need not be secret: `production` or `true` would be missed in every log. */
-function isWord(value: string): boolean {
-  if (value.length < MIN_PASSED_CHARS || new Set(value).size < MIN_PASSED_DIFFERENT) return true;
-  return (
-    value.length < MAX_WORD_CHARS &&
-    /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _.-]?[A-Z]?[a-z]+|[ _.-][A-Z]+)*$/.test(value)
-  );
-}
-
-/** Of an address, which may name several hosts: as they are written there, and what they mean. */
-function passwordsOf(address: string): string[] {
-  const [, login = ''] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];
-  const [, query = ''] = /\?([^#]*)/.exec(address) ?? [];
-  const inQuery = [...new URLSearchParams(query)].filter(([name]) => /password/i.test(name));
-  const password = login.includes(':') ? login.slice(login.indexOf(':') + 1) : '';
-  return [password, decode(password), ...inQuery.map(([, value]) => value)];
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded, then.
-    return text;
-  }
-}

@@ -1,3 +1,4 @@
+import { findEnvironmentSecrets } from './environment-secrets.ts';
 import { checkPrices } from './find-price.ts';
 import { ConfigError, type Problem } from './problem.ts';
 import { type McpSecrets, readMcpSecrets } from './read-mcp-secrets.ts';
@@ -36,6 +37,8 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   /** Undefined when the SDK is to find them. */
   s3Credentials: S3Credentials | undefined;
   mcp: McpSecrets;
+  /** Nobody has asked for them, but they are there. */
+  environment: string[];
   warnings: string[];
 };
 
@@ -67,6 +70,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
     mcp: mcp.secrets,
     s3Credentials: s3.credentials,
+    environment: findEnvironmentSecrets(env),
     warnings: [],
   };
   const problems = [

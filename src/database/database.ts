@@ -1,6 +1,7 @@
 // What queue and records share: one connection to one backend, chosen by its URL.
 import type { EventEmitter } from 'node:events';
 import type { Redis, RedisOptions } from 'ioredis';
+import type { Learn } from '../learn.ts';
 
 export type Database = PostgresDatabase | RedisDatabase;
 
@@ -52,4 +53,6 @@ export interface SqlPool extends SqlQueryable, EventEmitter {
 export interface DatabaseOptions {
   keyPrefix: string;
   onError: (error: Error) => void;
+  /** Hears of the password that a client finds by itself. */
+  learn: Learn;
 }

@@ -21,6 +21,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('error', options.onError);
   // The pool watches its idle clients only; one that breaks while it is in use would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
+  // It may be out of .pgpass.
+  pool.on('connect', ({ password }) => options.learn(password ? [password] : []));
   await pool.query('SELECT 1').catch(async (error) => {
     await pool.end();
     throw toOpeningError(error);

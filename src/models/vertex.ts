@@ -2,7 +2,9 @@
 import { GoogleAuth, gaxios, JWT, PassThroughClient } from 'google-auth-library';
 import { ModelError } from '../agent/model.ts';
 import { untilAborted } from '../deadline.ts';
+import type { Learn } from '../learn.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
+import { watchExchanges } from './watch-exchanges.ts';
 
 export interface VertexOptions {
   project: string;
@@ -10,8 +12,8 @@ export interface VertexOptions {
   location: string;
   /** Left out: Application Default Credentials, which google-auth-library finds by itself. */
   serviceAccount?: ServiceAccount | undefined;
-  /** Hears of each token before it is used, and of what the library has found to get it. */
-  learn?: ((secrets: readonly string[]) => void) | undefined;
+  /** Hears of each token before it is used, and of all that the library has found and exchanged to get it. */
+  learn?: Learn | undefined;
 }
 
 export interface ServiceAccount {
@@ -53,10 +55,24 @@ const authorizers = new WeakMap<VertexOptions, Authorize>();
 function createVertexAuthorize(vertex: VertexOptions): Authorize {
   const { learn = () => undefined } = vertex;
   let client = openClient(vertex);
+  let exchanged: string[] = [];
+  const tell = (secrets: readonly string[]): void => {
+    exchanged = [...new Set([...exchanged, ...secrets])].slice(-MAX_EXCHANGED);
+    learn([...toFoundSecrets(client), ...exchanged]);
+  };
+  const watched = new WeakSet<object>();
+
+  async function getHeaders(): Promise<Headers> {
+    const login = client instanceof GoogleAuth ? await client.getClient() : client;
+    if (!watched.has(login)) watchExchanges(login, tell);
+    watched.add(login);
+    return client.getRequestHeaders();
+  }
+
   return async (signal) => {
     // The library hears no signal.
-    const headers = await untilAborted(client.getRequestHeaders(), signal).catch((error: unknown) => {
-      learn(toFoundSecrets(client));
+    const headers = await untilAborted(getHeaders(), signal).catch((error: unknown) => {
+      tell([]);
       // The same one would go on waiting for an answer that was given up.
       client = openClient(vertex);
       signal.throwIfAborted();
@@ -67,10 +83,13 @@ function createVertexAuthorize(vertex: VertexOptions): Authorize {
       throw new ModelError('retry', 'vertex: there was no token in the answer of the token endpoint', {
         unbilled: true,
       });
-    learn([secret, ...toFoundSecrets(client)]);
+    tell([secret]);
     return { headers: Object.fromEntries(headers), secret };
   };
 }
+
+/** One login takes a few of them, and only those of the last one are of use. */
+const MAX_EXCHANGED = 24;
 
 /** Of the file that the library found, and of what it was given for that. */
 function toFoundSecrets(client: object): string[] {

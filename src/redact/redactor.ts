@@ -1,6 +1,7 @@
 import { Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { PermanentError } from '../errors.ts';
+import type { Learn } from '../learn.ts';
 import { COMMAND_RULES } from './command-rules.ts';
 import { CONTEXT_RULES } from './context-rules.ts';
 import { createKnownSecrets } from './known-secrets.ts';
@@ -30,10 +31,10 @@ export interface Redactor {
   /** Whether it holds a secret of our own or one of an unmistakable shape. For what chance must not damage. */
   isClean(value: unknown): boolean;
   /**
-   * Further secrets of the service, told by whoever obtains one while it runs: a login that is renewed, a token that is
-   * minted. From now on they are found, by what is under way as well; earlier ones stay known.
+   * For somebody who obtains secrets of the service while it runs: logins that are renewed, tokens that are minted. What
+   * it tells is found from then on, by what is under way as well.
    */
-  learn(secrets: readonly string[]): void;
+  openHolder(): Learn;
   /** How many were removed so far, by kind. */
   counts(): Readonly<Record<string, number>>;
 }
@@ -53,8 +54,15 @@ export class RedactionError extends PermanentError {
   }
 }
 
-export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redactor {
-  const known = createKnownSecrets(secrets, onTooShort);
+export function createRedactor({ secrets, onTooShort = () => undefined }: RedactorOptions): Redactor {
+  const known = createKnownSecrets({
+    secrets,
+    onTooShort,
+    onChange(more) {
+      if (more === null) tables = createTables(known.needles());
+      else for (const table of Object.values(tables)) table.look(more);
+    },
+  });
   let tables = createTables(known.needles());
   const found = new Map<string, number>();
   const onFound = (kind: string): void => void found.set(kind, (found.get(kind) ?? 0) + 1);
@@ -120,12 +128,10 @@ export function createRedactor({ secrets, onTooShort }: RedactorOptions): Redact
         scanner.end();
         return isClean;
       }),
-    learn: (secrets) =>
-      orStop(() => {
-        const needles = known.add(secrets);
-        if (needles === null) tables = createTables(known.needles());
-        else for (const table of Object.values(tables)) table.look(needles);
-      }),
+    openHolder() {
+      const learn = known.openHolder();
+      return (secrets) => orStop(() => learn(secrets));
+    },
     counts: () => Object.fromEntries(found),
   };
 }

@@ -139,7 +139,7 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
       return present(findings, signal).finally(() => findings.settled.catch(() => undefined));
     };
     const { queueUrl } = secrets;
-    const lock = { config, queueUrl, sessionId, runId, signal, log, tell: options.tell };
+    const lock = { config, queueUrl, sessionId, runId, signal, log, redactor, tell: options.tell };
     const analysing = isPosted ? lockByHand(lock, analyze) : analyze(signal);
     return await analysing.finally(() =>
       Promise.all([investigator.sandboxes.close(), investigator.dataSources.close(), closeStore()]),

@@ -9,6 +9,7 @@ import { openQueue } from '../queue/open-queue.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import { openRecords } from '../records/open-records.ts';
 import type { Records } from '../records/records.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 export interface Backend {
   database: Database;
@@ -27,6 +28,11 @@ export interface BackendConnection {
   close(): Promise<void>;
 }
 
+export interface BackendOptions {
+  log: Logger;
+  redactor: Pick<Redactor, 'openHolder'>;
+}
+
 const RETRY_MS = 2_000;
 
 /**
@@ -36,15 +42,16 @@ const RETRY_MS = 2_000;
 export async function connectBackend(
   url: string,
   config: Config['queue'],
-  log: Logger,
+  options: BackendOptions,
 ): Promise<BackendConnection> {
+  const { log } = options;
   const stopping = new AbortController();
   const connected = Promise.withResolvers<Backend | null>();
   let backend: Backend | undefined;
 
   const tryOnce = async (): Promise<boolean> => {
     try {
-      backend = await openBackend(url, config, log);
+      backend = await openBackend(url, config, options);
       connected.resolve(backend);
       return true;
     } catch (error) {
@@ -83,9 +90,14 @@ export async function connectBackend(
   };
 }
 
-export async function openBackend(url: string, config: Config['queue'], log: Logger): Promise<Backend> {
+export async function openBackend(
+  url: string,
+  config: Config['queue'],
+  { log, redactor }: BackendOptions,
+): Promise<Backend> {
   const onError = (error: Error): void => log.warn({ err: error }, 'queue backend error');
-  const database = await openDatabase(url, { keyPrefix: config.keyPrefix, onError });
+  const learn = redactor.openHolder();
+  const database = await openDatabase(url, { keyPrefix: config.keyPrefix, onError, learn });
   try {
     const records = await openRecords(database, onError);
     const deps = { database, leases: records.leases, channel: records.channel, onError };

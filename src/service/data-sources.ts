@@ -27,7 +27,7 @@ export interface DataSourcesOptions {
   /** With the READ token. */
   reader: GitlabClient;
   log: Logger;
-  redactor?: Pick<Redactor, 'learn'>;
+  redactor: Pick<Redactor, 'openHolder'>;
 }
 
 /** Connects what the configuration asks for; a login that can not be used is an error now. */
@@ -112,7 +112,7 @@ async function openCluster(
     uiUrl,
     caFile,
     log,
-    learn: redactor?.learn,
+    learn: redactor.openHolder(),
   };
   return { cluster: await openKonfluxCluster(options), namespaces };
 }

@@ -52,7 +52,8 @@ async function withBackend<T>(
   const secrets = readSecrets(config, {}, env);
   const redactor = openRedactor(secrets, log);
   try {
-    const backend = await openBackend(secrets.queueUrl, config.queue, redactLog(log, redactor));
+    const options = { log: redactLog(log, redactor), redactor };
+    const backend = await openBackend(secrets.queueUrl, config.queue, options);
     return await use(backend).finally(() => backend.close());
   } catch (error) {
     throw redactError(error, redactor);

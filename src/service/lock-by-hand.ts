@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { PermanentError } from '../errors.ts';
 import { holdSession } from '../jobs/session-lock.ts';
 import { NotYet } from '../queue/queue.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { type Backend, openBackend } from './backend.ts';
 
 export interface LockByHand {
@@ -13,6 +14,7 @@ export interface LockByHand {
   runId: string;
   signal: AbortSignal;
   log: Logger;
+  redactor: Redactor;
   /** Hears what a person should know. */
   tell: (words: string) => void;
 }
@@ -36,12 +38,12 @@ export async function lockByHand<T>(
   }
 }
 
-async function openShared({ config, queueUrl, log, tell }: LockByHand): Promise<Backend | null> {
+async function openShared({ config, queueUrl, log, redactor, tell }: LockByHand): Promise<Backend | null> {
   const embedded = /^pglite:(.*)$/.exec(queueUrl)?.[1];
   // No service has ever run on it.
   if (embedded !== undefined && !existsSync(embedded)) return null;
   try {
-    return await openBackend(queueUrl, config.queue, log);
+    return await openBackend(queueUrl, config.queue, { log, redactor });
   } catch (error) {
     if (error instanceof PermanentError)
       throw new PermanentError(`${error.message} Without --post nothing has to be shared with it.`, {

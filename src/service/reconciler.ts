@@ -92,7 +92,7 @@ export async function reconcileByHand(
   const reader = openClient(config, secrets.gitlabReadToken, log);
   const writer = openClient(config, secrets.gitlabWriteToken, log);
   try {
-    const backend = await openBackend(secrets.queueUrl, config.queue, log);
+    const backend = await openBackend(secrets.queueUrl, config.queue, { log, redactor });
     const store = openStore(config.store, { secrets, redactor, log });
     try {
       const agent = createAgentAccount(writer);

@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       );
   };
   try {
-    const backend = await connectBackend(secrets.queueUrl, config.queue, log);
+    const backend = await connectBackend(secrets.queueUrl, config.queue, { log, redactor });
     stops.push(() => backend.close());
     const app = Fastify({
       loggerInstance: log as FastifyBaseLogger,

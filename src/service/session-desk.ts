@@ -38,7 +38,11 @@ export function openSessionDesk(config: Config, env?: NodeJS.ProcessEnv): Sessio
     // Where no service has ever run, nobody works on anything.
     if (url.startsWith('pglite:') && !existsSync(url.slice('pglite:'.length))) return doAtOnce;
     const onError = (): void => undefined;
-    const opening = openDatabase(url, { keyPrefix: config.queue.keyPrefix, onError });
+    const opening = openDatabase(url, {
+      keyPrefix: config.queue.keyPrefix,
+      onError,
+      learn: redactor.openHolder(),
+    });
     const database = await withDeadline(DATABASE_MS, 'the database', opening);
     closing.push(() => database.close());
     const records = await openRecords(database, onError);

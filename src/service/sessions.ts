@@ -42,7 +42,7 @@ export async function openSessions(
 export function openStore(config: Config['store'], { secrets, redactor, log }: SessionsOptions): OpenedStore {
   if (config.kind === 'folder') return openFolder(config.dir, log);
   const { prefix = '' } = config;
-  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials, learn: redactor.learn });
+  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials, learn: redactor.openHolder() });
 }
 
 function openFolder(dir: string, log: Logger): OpenedStore {

@@ -8,7 +8,7 @@ import type { Redactor } from '../redact/redactor.ts';
 export interface ChainOptions {
   config: Config;
   secrets: Pick<Secrets, 'modelKeys' | 'serviceAccounts'>;
-  redactor?: Pick<Redactor, 'learn'>;
+  redactor: Pick<Redactor, 'openHolder'>;
 }
 
 /** Those of the main chain that have what they need; the one the workflow asks for goes first. */
@@ -52,7 +52,7 @@ function toSpec(one: ModelConfig, { secrets, redactor }: ChainOptions): ModelSpe
     const serviceAccount = credentialsEnv === undefined ? undefined : serviceAccounts.get(credentialsEnv);
     // A named account that is not there is not replaced by another one that happens to be.
     if (credentialsEnv !== undefined && !serviceAccount) return null;
-    return { ...spec, vertex: { project, location, serviceAccount, learn: redactor?.learn } };
+    return { ...spec, vertex: { project, location, serviceAccount, learn: redactor.openHolder() } };
   }
   const apiKey = apiKeyEnv === undefined ? '' : modelKeys.get(apiKeyEnv);
   return apiKey === undefined ? null : { ...spec, apiKey };

@@ -95,7 +95,7 @@ describe.skipIf(!redis.available)(titleOf('Redis', redis), () => {
 test.each(['redis://', 'redis-sentinel://h:1', 'redis-cluster://h:1,:2', 'redis://h:1/x', 'redis://a,b'])(
   'an address that can not be one is refused, without repeating it: %s',
   async (url) => {
-    const opening = openDatabase(url, { keyPrefix: 'x', onError: () => undefined });
+    const opening = openDatabase(url, { keyPrefix: 'x', onError: () => undefined, learn: () => undefined });
     await expect(opening).rejects.toThrow(PermanentError);
     await expect(opening).rejects.toThrow(/^the address of Redis is malformed/);
   },

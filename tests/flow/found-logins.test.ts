@@ -9,7 +9,9 @@ import { inspect } from 'node:util';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { postgres, titleOf } from '../services/backends.ts';
 import type { ScriptedAnswer } from '../services/model.ts';
+import { guardPostgresDatabase } from '../services/postgres.ts';
 import { S3_BUCKET, S3_KEYS, s3Options } from '../services/s3.ts';
 import { readSessions, seen, toText } from './places.ts';
 import { addHook, arrangeStopped, ended, failPipeline, noteOf, scene } from './story-scene.ts';
@@ -84,14 +86,18 @@ test('a program that fails and tells what it was given is quoted without that', 
 });
 
 test('the tokens of Google that a model on Vertex AI is asked with', async () => {
-  const tokens: string[] = [];
-  const google = await startServer((request) => {
-    if (request.url !== '/token') return {};
-    tokens.push(chance());
-    return { access_token: tokens.at(-1), token_type: 'Bearer', expires_in: 3_600 };
+  const [identity, intermediate, token] = [chance(), chance(), chance()];
+  const account =
+    '/v1/projects/-/serviceAccounts/agent@my-project.iam.gserviceaccount.com:generateAccessToken';
+  const asked: (string | undefined)[] = [];
+  const google = await startServer(({ url, headers }) => {
+    asked.push(url);
+    if (url === '/token') return { access_token: intermediate, token_type: 'Bearer', expires_in: 3_600 };
+    const isKnown = url === account && headers.authorization === `Bearer ${intermediate}`;
+    return isKnown ? { accessToken: token, expireTime: new Date(Date.now() + 3_600_000).toISOString() } : {};
   });
   const folder = newFolder();
-  writeFileSync(join(folder, 'identity'), 'of-the-pod');
+  writeFileSync(join(folder, 'identity'), identity);
   const credentials = {
     type: 'external_account',
     audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/c',
@@ -100,6 +106,7 @@ test('the tokens of Google that a model on Vertex AI is asked with', async () =>
     client_id: 'somebody',
     client_secret: chance(),
     credential_source: { file: join(folder, 'identity') },
+    service_account_impersonation_url: `${google}${account}`,
   };
   writeFileSync(join(folder, 'credentials.json'), JSON.stringify(credentials));
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'credentials.json'));
@@ -109,10 +116,22 @@ test('the tokens of Google that a model on Vertex AI is asked with', async () =>
     const [{ apiKeyEnv: _, ...model }] = models.main;
     models.main = [{ ...model, vertex: { project: 'my-project', location: 'eu' } }];
   });
-  await expectNothingPassedOn(() => [...tokens, credentials.client_secret]);
+  await expectNothingPassedOn(() => [identity, intermediate, token, credentials.client_secret]);
   // One for all runs.
-  expect(tokens).toHaveLength(1);
-  expect(scene.model.sent[0]?.headers.authorization).toBe(`Bearer ${tokens[0]}`);
+  expect(asked).toEqual(['/token', account]);
+  expect(scene.model.sent[0]?.headers.authorization).toBe(`Bearer ${token}`);
+});
+
+test.skipIf(!postgres.available)(titleOf('the password out of .pgpass', postgres), async () => {
+  const password = chance();
+  const { url, keyPrefix } = await postgres.create();
+  const address = await guardPostgresDatabase(url, password);
+  const file = join(newFolder(), 'pgpass');
+  writeFileSync(file, `127.0.0.1:*:*:*:${password}\n`, { mode: 0o600 });
+  vi.stubEnv('PGPASSFILE', file);
+
+  await arrangeStopped({ backend: { url: address, keyPrefix } });
+  await expectNothingPassedOn(() => [password]);
 });
 
 test('the keys of S3 that the SDK finds', async () => {

@@ -32,7 +32,9 @@ export async function openAll(
 ): Promise<Opened> {
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
-  const database = on ?? (await openDatabase(address.url, { keyPrefix: address.keyPrefix, onError }));
+  const database =
+    on ??
+    (await openDatabase(address.url, { keyPrefix: address.keyPrefix, onError, learn: () => undefined }));
   const records = await openRecords(database, onError);
   const deps = { database, leases: records.leases, channel: records.channel, onError };
   const queue = await openQueue(deps, { ...fastQueue, ...options });

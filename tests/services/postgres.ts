@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdtempSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -14,6 +14,8 @@ export async function startPostgres(): Promise<Server | null> {
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   execFileSync(initdb, ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], { ...user, cwd: folder });
+  const rules = join(data, 'pg_hba.conf');
+  writeFileSync(rules, `host all ${GUARDED} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, 'utf8')}`);
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const args = [
@@ -50,6 +52,21 @@ export async function createPostgresDatabase(serverUrl: string): Promise<string>
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** The one user of the shared server that needs a password. */
+const GUARDED = 'guarded';
+
+/** Its address for that user, without the password. */
+export async function guardPostgresDatabase(url: string, password: string): Promise<string> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(`CREATE ROLE ${GUARDED} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+  await client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO ${GUARDED}`);
+  await client.end();
+  const address = new URL(url);
+  address.username = GUARDED;
+  return address.href;
 }
 
 /** PostgreSQL refuses to run as root; Debian's package brings a user for it. */

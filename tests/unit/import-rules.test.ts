@@ -9,6 +9,7 @@ const SRC = join(import.meta.dirname, '../../src');
 const GROUND = [
   'errors.ts',
   'deadline.ts',
+  'learn.ts',
   'mentions.ts',
   'read-if-there.ts',
   'redis-address.ts',

@@ -188,7 +188,7 @@ async function save(store: OpenedStore, id: string, changed = {}): Promise<void>
 /** The address of a database in which somebody works on this session. */
 async function withLease(id: string): Promise<string> {
   const { url, keyPrefix } = await pglite.create();
-  const database = await openDatabase(url, { keyPrefix, onError: () => undefined });
+  const database = await openDatabase(url, { keyPrefix, onError: () => undefined, learn: () => undefined });
   const records = await openRecords(database, () => undefined);
   await records.leases.acquire(`session-${id}`, { holder: 'a job', ttlMs: 600_000 });
   await records.close();

@@ -1,5 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { untilAborted } from '../../deadline.ts';
+import type { Learn } from '../../learn.ts';
 import type { S3Credentials, S3Options } from './s3-options.ts';
 import { toStoreError } from './to-store-error.ts';
 
@@ -36,7 +37,7 @@ export function connectS3(options: S3Options): S3Connection {
 }
 
 /** Those that a request is about to be signed with. */
-function tellCredentials({ middlewareStack }: S3Client, learn: (secrets: readonly string[]) => void): void {
+function tellCredentials({ middlewareStack }: S3Client, learn: Learn): void {
   middlewareStack.add(
     (next, context) => (args) => {
       const identity: unknown = context.__smithy_context?.selectedHttpAuthScheme?.identity;

@@ -1,7 +1,8 @@
 import type { Clock } from '../../http/clock.ts';
 import { createHttpReader, type HttpReader, type HttpReaderOptions } from '../../http/http-reader.ts';
 import type { HttpLog } from '../../http/repeat.ts';
-import { type KubeAccess, type KubeLogin, type Learn, openKubeAccess } from './kube-access.ts';
+import type { Learn } from '../../learn.ts';
+import { type KubeAccess, type KubeLogin, openKubeAccess } from './kube-access.ts';
 import { createKubeStore } from './kube-store.ts';
 import { createResultsStore } from './results-store.ts';
 import type { Place } from './scope.ts';

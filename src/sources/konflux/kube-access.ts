@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { buildConnector } from 'undici';
 import { PermanentError } from '../../errors.ts';
+import type { Learn } from '../../learn.ts';
 import { toGivenSecrets, toObtainedSecrets } from './kube-secrets.ts';
 
 export type KubeLogin =
@@ -17,9 +18,6 @@ export interface KubeAccess {
   authorize(): Promise<Record<string, string>>;
   connect: buildConnector.BuildOptions;
 }
-
-/** Hears of each secret as it is obtained, so that it can be kept from others. */
-export type Learn = (secrets: readonly string[]) => void;
 
 /** Throws PermanentError when the login can not be used, in words for whoever configures it. */
 export async function openKubeAccess(login: KubeLogin, learn: Learn = () => undefined): Promise<KubeAccess> {

@@ -15,10 +15,12 @@ import {
   test,
   vi,
 } from 'vitest';
+import type { Learn } from '../../../src/learn.ts';
 import { createAnthropicModel } from '../../../src/models/anthropic.ts';
 import { signedByUs, vertexUrl } from '../../../src/models/vertex.ts';
 import { ACCESS_TOKEN, serviceAccount } from '../../services/google-account.ts';
 import { failWith, startWire, type Wire } from '../../services/model-wire.ts';
+import { answerJson, startServer } from '../gitlab/gitlab-server.ts';
 import { onVertex, vertexAt } from './adapters.ts';
 import { assistant, requestOf, result, user } from './requests.ts';
 
@@ -134,6 +136,25 @@ test('the key of the service account is exchanged for a token, once for all requ
     scope: 'https://www.googleapis.com/auth/cloud-platform',
     aud: 'https://oauth2.googleapis.com/token',
   });
+});
+
+test('what is sent and answered on the way to a token is told before it is used', async () => {
+  const told: string[] = [];
+  const toldInTime: boolean[] = [];
+  const vertex = { ...vertexAt(wire.url), learn: (secrets: readonly string[]) => void told.push(...secrets) };
+  const model = createAnthropicModel({ model: 'claude-sonnet-5-5', vertex, baseUrl: wire.url });
+  wire.replyToken((response, { body }) => {
+    toldInTime.push(told.includes((body as { assertion: string }).assertion));
+    return failWith(200, { access_token: ACCESS_TOKEN, expires_in: 3599 })(response, wire.last());
+  });
+  wire.reply((response, sent) => {
+    toldInTime.push(told.includes(ACCESS_TOKEN));
+    return failWith(400, {})(response, sent);
+  });
+
+  await expect(model.generate(ask)).rejects.toThrow();
+
+  expect(toldInTime).toEqual([true, true]);
 });
 
 describe.each(onVertex)('$name: the token endpoint', ({ create }) => {
@@ -255,10 +276,10 @@ test('a private key that is none is not told either', async () => {
 });
 
 describe('without a service account', () => {
-  const model = () =>
+  const model = (learn?: Learn) =>
     createAnthropicModel({
       model: 'claude-sonnet-5-5',
-      vertex: { project: 'my-project', location: 'global' },
+      vertex: { project: 'my-project', location: 'global', learn },
       baseUrl: wire.url,
     });
 
@@ -282,6 +303,45 @@ describe('without a service account', () => {
     expect(wire.tokenRequests[0]?.get('subject_token')).toBe('token-of-the-cluster');
     expect(wire.last().headers.authorization).toBe('Bearer federated');
     expect(wire.last().path).toContain('/v1/projects/my-project/locations/global/');
+  });
+
+  test('of a machine at AWS its keys are told, and of the request that is signed with them nothing', async () => {
+    const keys = { AccessKeyId: 'ASIAEXAMPLE', SecretAccessKey: 'of-the-role-1', Token: 'of-its-session-1' };
+    const told: string[] = [];
+    const aws = await startServer(({ path }, response) => {
+      if (path === '/session') response.end('of-the-machine-1');
+      else if (path === '/region') response.end('eu-west-1b');
+      else if (path === '/role') response.end('agent');
+      else answerJson(response, keys);
+    });
+    const file = join(emptyFolder(), 'credentials.json');
+    const federation = {
+      type: 'external_account',
+      audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/a',
+      subject_token_type: 'urn:ietf:params:aws:token-type:aws4_request',
+      token_url: `${wire.url}/token`,
+      credential_source: {
+        environment_id: 'aws1',
+        region_url: `${aws.url}/region`,
+        url: `${aws.url}/role`,
+        imdsv2_session_token_url: `${aws.url}/session`,
+        regional_cred_verification_url:
+          'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+      },
+    };
+    writeFileSync(file, JSON.stringify(federation));
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+    wire.replyToken(failWith(200, { access_token: 'federated', token_type: 'Bearer', expires_in: 3600 }));
+
+    await model((secrets) => void told.push(...secrets)).generate(ask);
+
+    expect(wire.tokenRequests[0]?.get('subject_token')).toContain('of-its-session-1');
+    expect([...new Set(told)].sort()).toEqual([
+      'federated',
+      'of-its-session-1',
+      'of-the-machine-1',
+      'of-the-role-1',
+    ]);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { pipelineRun } from '../../../src/demo/konflux/objects.ts';
 import { createPretendKonflux } from '../../../src/demo/konflux/server.ts';
 import { openDataSources } from '../../../src/service/data-sources.ts';
 import { openMcpSources } from '../../../src/service/mcp-sources.ts';
-import { createToolbox } from '../../services/redactor.ts';
+import { createToolbox, redactor } from '../../services/redactor.ts';
 import { load } from '../config/problems.ts';
 import { answerJson, createClient, startServer } from '../gitlab/gitlab-server.ts';
 import { startBareServer } from '../sources/mcp/bare-server.ts';
@@ -153,7 +153,8 @@ async function open(
   reader = createClient('https://gitlab.example.com'),
 ) {
   const config = load(JSON.stringify(text));
-  const options = { config, secrets: readSecrets(config, {}, env), reader, log: pino({ level: 'silent' }) };
+  const log = pino({ level: 'silent' });
+  const options = { config, secrets: readSecrets(config, {}, env), reader, log, redactor };
   const sources = await openDataSources(options);
   onTestFinished(() => sources.close());
   return sources;

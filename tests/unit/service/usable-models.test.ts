@@ -7,6 +7,7 @@ import { usableModels } from '../../../src/service/usable-models.ts';
 import { ACCESS_TOKEN, serviceAccountFile } from '../../services/google-account.ts';
 import { newLedger } from '../../services/ledger.ts';
 import { startWire, type Wire } from '../../services/model-wire.ts';
+import { redactor } from '../../services/redactor.ts';
 import { load } from '../config/problems.ts';
 import { requestOf, user } from '../models/requests.ts';
 
@@ -67,7 +68,7 @@ test('a model on Vertex AI needs no key, but an account that is named has to be 
   ]);
 
   expect(models.map(({ model }) => model)).toEqual(['default-credentials', 'key']);
-  expect(models[0]?.vertex).toEqual(vertex);
+  expect(models[0]?.vertex).toMatchObject(vertex);
   // In a region it is dearer.
   expect(models.map(({ price }) => price.output)).toEqual([11, 10]);
 });
@@ -93,7 +94,7 @@ test('a model that has its key but no price is an error', () => {
   const config = load(stringify({ models: { main: [{ provider: 'gemini', model: 'gemini-next' }] } }));
   const secrets = readSecrets(config, {}, { GEMINI_API_KEY: 'k' });
 
-  expect(() => usableModels({ config, secrets }, WORKFLOW)).toThrow(
+  expect(() => usableModels({ config, secrets, redactor }, WORKFLOW)).toThrow(
     'models.prices: there is no price for gemini/gemini-next',
   );
 });
@@ -102,5 +103,8 @@ function usable(main: { model: string; [key: string]: unknown }[], wanted: strin
   const prices = Object.fromEntries(main.map(({ model }) => [model, { input: 1, output: 10 }]));
   const config = load(stringify({ models: { main, prices } }));
   const env = { GEMINI_API_KEY: 'k', ACCOUNT: serviceAccountFile(wire.url) };
-  return usableModels({ config, secrets: readSecrets(config, {}, env) }, { ...WORKFLOW, model: wanted });
+  return usableModels(
+    { config, secrets: readSecrets(config, {}, env), redactor },
+    { ...WORKFLOW, model: wanted },
+  );
 }
