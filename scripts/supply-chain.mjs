@@ -121,8 +121,10 @@ function reportAdvisories() {
   if (!found.metadata) return console.log('advisories: the registry did not answer; run it where it does');
   const { total, ...kinds } = found.metadata.vulnerabilities;
   console.log(`advisories: ${total} ${JSON.stringify(kinds)}`);
-  for (const { name, severity, range } of Object.values(found.vulnerabilities))
-    console.log(`  ${severity}: ${name} ${range}`);
+  for (const { name, severity, range, via } of Object.values(found.vulnerabilities)) {
+    const why = via.map((one) => (typeof one === 'string' ? `by ${one}` : `${one.title} ${one.url}`));
+    console.log(`  ${severity}: ${name} ${range} (${why.join('; ')})`);
+  }
   if (kinds.high + kinds.critical > 0) fail('there are advisories that are high or critical');
 }
 
