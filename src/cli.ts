@@ -5,13 +5,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addAnalyzeCommand } from './commands/analyze.ts';
 import { addJobsCommand } from './commands/jobs.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
 import { addSessionsCommand } from './commands/sessions.ts';
 import type { EvidenceCommand } from './evidence/command.ts';
-import type { ModelWishes } from './service/arrange-model.ts';
 import type { Role } from './service/assembly.ts';
 
+/** Less holds hardly a line. */
+const MIN_EVIDENCE_BYTES = 100;
 const EXIT = { failed: 1, usage: 2, config: 78 };
 /** When nobody reads the output any more; `head` does not, once it has enough. */
 let exitWhenUnread = 0;
@@ -74,55 +76,8 @@ program
     process.exit(0);
   });
 
-program
-  .command('analyze')
-  .description('analyze one merge request now, without queue and webhook')
-  .argument('<url>', 'address of the merge request')
-  .option('--dry-run', 'print the note and post nothing (the default)')
-  .addOption(new Option('--post', 'post the note on the merge request').conflicts('dryRun'))
-  .option('--fresh', 'ask again what was answered before; the earlier session is set aside')
-  .option('--model <name>', 'ask only this one of models.main, or play the model yourself with file:<dir>')
-  .option('--record <dir>', 'keep every request and answer of the model in a new folder; implies --fresh')
-  .addOption(
-    new Option(
-      '--replay <dir>',
-      'repeat a recorded run without any model, in a session of its own; fails if a request is another',
-    ).conflicts(['post', 'fresh', 'model', 'record']),
-  )
-  .addOption(configOption)
-  .action(async (url: string, options: AnalyzeCommand) => {
-    const { createScreen, lookOf } = await import('./demo/screen.ts');
-    const { renderMarkdown } = await import('./demo/terminal-markdown.ts');
-    const { createLogger } = await import('./ops/log.ts');
-    const { analyzeMergeRequest } = await import('./service/analyze.ts');
-    const { config: file, post = false, ...wishes } = options;
-    const { config } = await load(file);
-    const progress = createScreen(process.stderr);
-    // Whoever pipes it wants the source.
-    const show = (note: string): void =>
-      print(process.stdout.isTTY ? renderMarkdown(note, lookOf(process.stdout)).join('\n') : note);
-    const stopping = new AbortController();
-    process.once('SIGINT', () => stopping.abort(new Error('interrupted; the session is kept')));
-    const analysis = await analyzeMergeRequest({
-      ...wishes,
-      config,
-      url,
-      post,
-      log: createLogger(config.log.level, process.stderr),
-      signal: stopping.signal,
-      onEvent: (event) => progress.agent(event),
-      show,
-      tell: (words) => progress.text(words),
-    });
-    if (analysis.answeredBefore) progress.step('answered', 'answered before; --fresh asks again');
-    progress.step(
-      'done',
-      analysis.isPosted ? `posted on ${analysis.mr.webUrl}` : 'nothing was posted; --post does',
-    );
-    if (analysis.ending === 'answered') return;
-    progress.step('failed', `${analysis.ending}: ${analysis.reason}`);
-    process.exitCode = EXIT.failed;
-  });
+const parts = { configOption, load, print };
+addAnalyzeCommand(program, parts);
 
 program
   .command('demo')
@@ -171,7 +126,6 @@ program
     if (!isDone) process.exitCode = EXIT.failed;
   });
 
-const parts = { configOption, load, print };
 addJobsCommand(program, parts);
 addReconcileCommand(program, parts);
 addSessionsCommand(program, { ...parts, complain });
@@ -223,12 +177,6 @@ config
   .description('print the JSON Schema of hummingbird.yaml')
   .action(async () => print((await schemaText()).trimEnd()));
 
-interface AnalyzeCommand extends ModelWishes {
-  post?: boolean;
-  fresh?: boolean;
-  config?: string;
-}
-
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitWhenUnread);
   complain(`the output can not be written: ${error.message}`);
@@ -259,7 +207,8 @@ function waitForSignal(): Promise<void> {
 
 function toSize(text: string): number {
   const size = Number(text);
-  if (!Number.isInteger(size) || size < 1) throw new InvalidArgumentError('A number of bytes is needed.');
+  if (!Number.isInteger(size) || size < MIN_EVIDENCE_BYTES)
+    throw new InvalidArgumentError(`A number of bytes is needed, at least ${MIN_EVIDENCE_BYTES}.`);
   return size;
 }
 

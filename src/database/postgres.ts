@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { PermanentError } from '../errors.ts';
+import { PermanentError, RetryableError } from '../errors.ts';
 import type { DatabaseOptions, PostgresDatabase, SqlPool, SqlQueryable } from './database.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -25,7 +25,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('connect', ({ password }) => options.learn(password ? [password] : []));
   await pool.query('SELECT 1').catch(async (error) => {
     await pool.end();
-    throw toOpeningError(error);
+    throw toOpeningError(error, url);
   });
   const listeners = new Set<() => Promise<void>>();
   return {
@@ -63,8 +63,16 @@ function makePatient(pool: pg.Pool): SqlPool {
 }
 
 /** A wrong password, a user or a database that is not there, a name nobody has: waiting does not mend these. */
-function toOpeningError(error: Error & { code?: string }): Error {
-  if (!/^(?:28|3D)/.test(error.code ?? '')) return error;
+function toOpeningError(error: Error & { code?: string }, url: string): Error {
+  if (!/^(?:28|3D)/.test(error.code ?? '')) {
+    if (!isConnectionError(error)) return error;
+    // Of several addresses of one name there is no message, only a code.
+    const why = error.message || error.code;
+    return new RetryableError(
+      `PostgreSQL at ${new URL(url).host} can not be reached: ${why}; is it running, and is HUMMINGBIRD_QUEUE_URL or queue.url right?`,
+      { cause: error },
+    );
+  }
   return new PermanentError(
     `PostgreSQL refuses us: ${error.message}; check HUMMINGBIRD_QUEUE_URL or queue.url`,
     {

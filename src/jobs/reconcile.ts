@@ -2,6 +2,7 @@ import { RetryableError } from '../errors.ts';
 import { type EnqueueParts, enqueueOnce, isKnownEvent } from '../queue/enqueue-once.ts';
 import type { ProjectRef } from '../queue/job.ts';
 import type { Projects } from '../sources/gitlab/projects.ts';
+import type { WireList } from '../sources/gitlab/read-list.ts';
 import { findMissed, type Missed, type MissedDependencies } from './find-missed.ts';
 
 export interface ReconcileDependencies extends MissedDependencies {
@@ -43,8 +44,19 @@ export async function reconcile(deps: ReconcileDependencies, options: ReconcileO
     }
   };
 
-  for (const project of await listProjects(deps, signal, attempt)) {
-    const iids = (await attempt(project.path, () => deps.projects.listActive(project, since, signal))) ?? [];
+  const list = async <T>(what: string, read: () => Promise<WireList<T>>): Promise<T[]> => {
+    const { items, isCut } = (await attempt(what, read)) ?? { items: [], isCut: false };
+    if (isCut) result.gaps.push(`${what}: there are more than the ${items.length} that were read`);
+    return items;
+  };
+
+  const projects = new Map<number, ProjectRef>();
+  for (const pattern of deps.patterns)
+    for (const project of await list(`projects '${pattern}'`, () => deps.projects.find(pattern, signal)))
+      if (deps.isAllowed(project)) projects.set(project.id, project);
+  for (const project of projects.values()) {
+    const what = `merge requests of ${project.path}`;
+    const iids = await list(what, () => deps.projects.listActive(project, since, signal));
     onProgress(`${project.path}: ${iids.length} merge requests to look at`);
     for (const iid of iids) {
       const what = `${project.path}!${iid}`;
@@ -55,19 +67,6 @@ export async function reconcile(deps: ReconcileDependencies, options: ReconcileO
     }
   }
   return result;
-}
-
-async function listProjects(
-  { projects, patterns, isAllowed }: ReconcileDependencies,
-  signal: AbortSignal,
-  attempt: <T>(what: string, read: () => Promise<T>) => Promise<T | null>,
-): Promise<ProjectRef[]> {
-  const found = new Map<number, ProjectRef>();
-  for (const pattern of patterns)
-    for (const project of (await attempt(`projects '${pattern}'`, () => projects.find(pattern, signal))) ??
-      [])
-      if (isAllowed(project)) found.set(project.id, project);
-  return [...found.values()];
 }
 
 /** Whether it was new. */

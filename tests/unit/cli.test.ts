@@ -45,6 +45,8 @@ describe('hummingbird', () => {
     [['frobnicate'], 'unknown command'],
     [['serve', '--role', 'boss'], 'Allowed choices are api, worker, all'],
     [['serve', '--rolle', 'api'], 'unknown option'],
+    [['analyze', 'group/app!7'], 'not the address of a merge request'],
+    [['analyze', 'https://gitlab.example.com/group/app/-/issues/7'], 'not the address of a merge request'],
   ])('%j is wrong usage', (args, message) => {
     const { status, stderr } = hummingbird(args);
     expect(status).toBe(2);
@@ -197,7 +199,7 @@ describe('hummingbird evidence', () => {
     },
   );
 
-  test.each(['0', '-3', 'many', '1.5'])('--max-bytes %s is wrong usage', (size) => {
+  test.each(['0', '-3', '10', 'many', '1.5'])('--max-bytes %s is wrong usage', (size) => {
     const { status, stderr } = hummingbird(['evidence', '--max-bytes', size, 'one.log']);
     expect(status).toBe(2);
     expect(stderr).toContain('A number of bytes is needed');
