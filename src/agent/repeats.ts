@@ -105,8 +105,13 @@ function toGroupKey(group: Group): string {
   );
 }
 
-function toKey({ name, arguments: args }: ToolCall): string {
-  return JSON.stringify([name, sortKeys(args)]);
+/** A call is asked about before and after it is made. */
+const keys = new WeakMap<ToolCall, string>();
+
+function toKey(call: ToolCall): string {
+  const key = keys.get(call) ?? JSON.stringify([call.name, sortKeys(call.arguments)]);
+  keys.set(call, key);
+  return key;
 }
 
 function toResult({ result }: ToolOutcome): string {

@@ -152,14 +152,17 @@ function createClient(
 /** The SDK adds what it finds in `ANTHROPIC_CUSTOM_HEADERS`, which might be meant for another program. */
 function fetchWithOwnHeaders(apiKey: string | undefined): typeof fetch {
   return (url, init) => {
-    const headers = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers);
-    for (const name of [...headers.keys()]) if (!OWN_HEADERS.has(name)) headers.delete(name);
-    if (apiKey) headers.set('x-api-key', apiKey);
+    const given = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers);
+    const headers: Record<string, string> = apiKey ? { 'x-api-key': apiKey } : {};
+    for (const name of OWN_HEADERS) {
+      const value = given.get(name);
+      if (value !== null) headers[name] = value;
+    }
     return fetch(url, { ...init, headers });
   };
 }
 
-const OWN_HEADERS = new Set(['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent']);
+const OWN_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
 
 function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {
   if (thinking === 'off') return { thinking: { type: 'disabled' } };

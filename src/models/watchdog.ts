@@ -13,18 +13,24 @@ export interface Watchdog {
 
 /** Ends a request that has gone silent: an SDK watches only until the first byte, or the answer as a whole. */
 export function createWatchdog(signal: AbortSignal, silenceMs: number): Watchdog {
-  const silence = new AbortController();
+  const ending = new AbortController();
   const timer = setTimeout(() => {
-    silence.abort(new ModelError('retry', `the model was silent for ${Math.round(silenceMs / 1000)} s`));
+    ending.abort(new ModelError('retry', `the model was silent for ${Math.round(silenceMs / 1000)} s`));
   }, silenceMs);
-  const stop = (): void => clearTimeout(timer);
+  const onAbort = (): void => ending.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const stop = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
   return {
-    signal: AbortSignal.any([signal, silence.signal]),
+    signal: ending.signal,
     heard: () => timer.refresh(),
     stop,
     giveUp: () => {
       stop();
-      silence.abort(ENDED);
+      ending.abort(ENDED);
     },
   };
 }
