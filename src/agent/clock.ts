@@ -4,8 +4,8 @@ export interface Clock {
   readonly signal: AbortSignal;
   /** Aborts when all of it is over. */
   readonly endSignal: AbortSignal;
-  /** As `signal`, but of the time alone: a stop does not abort it. */
-  readonly timeSignal: AbortSignal;
+  /** As `signal`, for what should come to its end first: a stop aborts it a while later only. */
+  readonly savingSignal: AbortSignal;
   isTimeToWorkOver(): boolean;
   /** All that is left is for the turn that begins now. */
   startLastTurn(): void;
@@ -19,6 +19,8 @@ export class TimeUpError extends Error {
 
 const LAST_TURN_SHARE = 0.1;
 const MAX_LAST_TURN_MS = 120_000;
+/** What is being saved when a run is stopped comes to no harm if it is done by then. */
+const SAVING_GRACE_MS = 5_000;
 /** Timers can not wait for longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -27,12 +29,20 @@ export function startClock(stopSignal: AbortSignal, maxDurationMs: number | unde
   const all = new AbortController();
   const workSignal = AbortSignal.any([stopSignal, work.signal]);
   const endSignal = AbortSignal.any([stopSignal, all.signal]);
+  const graceOver = new AbortController();
   const timers: NodeJS.Timeout[] = [];
   let isLastTurn = false;
   const abortAfter = (waitMs: number, controller: AbortController): void => {
     const abort = (): void => controller.abort(new TimeUpError('the time for this run is over'));
     timers.push(setTimeout(abort, Math.min(waitMs, MAX_TIMER_MS)));
   };
+  const onStop = (): void => {
+    timers.push(setTimeout(() => graceOver.abort(stopSignal.reason), SAVING_GRACE_MS));
+  };
+  if (stopSignal.aborted) onStop();
+  else stopSignal.addEventListener('abort', onStop, { once: true });
+  const workSavingSignal = AbortSignal.any([work.signal, graceOver.signal]);
+  const endSavingSignal = AbortSignal.any([all.signal, graceOver.signal]);
   if (maxDurationMs !== undefined) {
     abortAfter(maxDurationMs - Math.min(LAST_TURN_SHARE * maxDurationMs, MAX_LAST_TURN_MS), work);
     abortAfter(maxDurationMs, all);
@@ -42,13 +52,16 @@ export function startClock(stopSignal: AbortSignal, maxDurationMs: number | unde
       return isLastTurn || work.signal.aborted ? endSignal : workSignal;
     },
     endSignal,
-    get timeSignal() {
-      return isLastTurn || work.signal.aborted ? all.signal : work.signal;
+    get savingSignal() {
+      return isLastTurn || work.signal.aborted ? endSavingSignal : workSavingSignal;
     },
     isTimeToWorkOver: () => work.signal.aborted,
     startLastTurn: () => {
       isLastTurn = true;
     },
-    stop: () => timers.forEach(clearTimeout),
+    stop() {
+      stopSignal.removeEventListener('abort', onStop);
+      timers.forEach(clearTimeout);
+    },
   };
 }

@@ -61,11 +61,11 @@ export function toAnswer(content: string): AssistantMessage {
   return { role: 'assistant', content, toolCalls: [] };
 }
 
-/** One after the other. What hangs is not waited for beyond the time; a stop waits for it, so that it comes to no harm. */
+/** One after the other. What hangs is not waited for beyond the time; a stop waits a while, so that it comes to no harm. */
 export async function* save(run: Run): AsyncGenerator<AgentEvent, void> {
   const { checkpoint, messages, clock } = run;
   run.saving = run.saving.catch(() => undefined).then(() => checkpoint(messages));
-  await untilAborted(run.saving, clock.timeSignal);
+  await untilAborted(run.saving, clock.savingSignal);
   yield { type: 'checkpoint', messages: messages.length };
 }
 
@@ -81,17 +81,30 @@ function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason
 }
 
 export async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TimeUpError)
-    return yield* endWithout(run, 'time', toTimeReason(run.limits.maxDurationMs));
-  if (run.signal.aborted) return { ...end(run, 'stopped', message), error };
-  if (!(error instanceof ModelError)) return { ...end(run, 'unexpected-error', message), error };
-  if (error.kind === 'no-money') {
-    // The turn that could not be paid was not taken.
-    run.iteration -= 1;
-    return yield* endWithout(run, 'money', message);
+  const { ending, reason, isFinal } = toBrokenEnding(run, error);
+  // The turn that could not be paid was not taken.
+  if (ending === 'money') run.iteration -= 1;
+  const isError = ending !== 'time' && ending !== 'money';
+  // Whoever comes back to one that is not final goes on where it was saved.
+  if (!isFinal) return { ...end(run, ending, reason), error };
+  try {
+    return { ...(yield* endWithout(run, ending, reason)), ...(isError && { error }) };
+  } catch (unsaved) {
+    return { ...end(run, ending, reason), error: isError ? error : unsaved };
   }
-  // Whoever comes back to it later goes on where it was saved.
-  if (error.kind === 'retry') return { ...end(run, 'model-error', message), error };
-  return { ...(yield* endWithout(run, 'model-error', message)), error };
+}
+
+function toBrokenEnding(run: Run, error: unknown): { ending: Ending; reason: string; isFinal: boolean } {
+  const { aborted, reason: why } = run.stopSignal;
+  if (aborted) return { ending: 'stopped', reason: wordsOf(why), isFinal: false };
+  const reason = wordsOf(error);
+  if (error instanceof TimeUpError)
+    return { ending: 'time', reason: toTimeReason(run.limits.maxDurationMs), isFinal: true };
+  if (!(error instanceof ModelError)) return { ending: 'unexpected-error', reason, isFinal: false };
+  if (error.kind === 'no-money') return { ending: 'money', reason, isFinal: true };
+  return { ending: 'model-error', reason, isFinal: error.kind !== 'retry' };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -11,7 +11,7 @@ const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and wa
 const MAX_SAME = 3;
 /** Only what happened in the last turns counts: looking at a file again after a while is no circle. */
 const WINDOW_TURNS = 24;
-/** For so many turns nothing but what was seen before: a circle of any length. */
+/** For so many turns nothing but what was seen before, some of it lately: a circle of more calls. */
 const MAX_STALE_TURNS = 12;
 /** Turns with refusals after which the repeats are taken out of the request, and after which the tools are. */
 const DROP_AFTER = 2;
@@ -34,7 +34,7 @@ export function createRepeatGuard(): Hooks {
       return `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`;
     if (asked.filter((one) => one === key).length > MAX_SAME)
       return `you have made this call more than ${MAX_SAME} times at once. Look at its result first.`;
-    if (seen.has(key) && turn - lastNewIn > MAX_STALE_TURNS)
+    if (executed.some(({ call }) => call === key) && turn - lastNewIn > MAX_STALE_TURNS)
       return `your last ${MAX_STALE_TURNS} turns have shown nothing that you had not seen before, this call neither. Try something else, or write your answer.`;
     return null;
   }
@@ -53,7 +53,10 @@ export function createRepeatGuard(): Hooks {
       const one = { call: toKey(call), result: toResult(outcome), turn: run.iteration };
       executed.push(one);
       const results = seen.get(one.call) ?? new Set();
-      if (!results.has(one.result)) lastNewIn = run.iteration;
+      if (!results.has(one.result)) {
+        lastNewIn = run.iteration;
+        refusedIn = [];
+      }
       seen.set(one.call, results.add(one.result));
       return undefined;
     },
@@ -120,7 +123,7 @@ function toResult({ result }: ToolOutcome): string {
 
 /** The same output is spilled to a new file each time. */
 function toComparable(text: string): string {
-  return text.replace(/(\/tmp\/_out\/|\/tmp\/data\/\w+-)\d+\.(?:txt|json)/g, '$1N');
+  return text.replace(/(\/tmp\/_out\/|\/tmp\/data\/[\w-]+-)\d+\.(?:txt|json)/g, '$1N');
 }
 
 function sortKeys(value: unknown): unknown {

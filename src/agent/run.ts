@@ -12,6 +12,8 @@ import { addUsage, type ModelRequest, NO_USAGE, type Usage } from './model.ts';
 export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   limits: Limits;
   clock: Clock;
+  /** Of whoever runs it; `signal` is of the clock as well. */
+  stopSignal: AbortSignal;
   hooks: readonly Hooks[];
   usage: Usage;
   models: Set<string>;
@@ -42,6 +44,7 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
       return clock.signal;
     },
     clock,
+    stopSignal: options.signal,
     limits: { maxIterations, contextLimit, ...(maxDurationMs !== undefined && { maxDurationMs }) },
     hooks: options.hooks ?? [],
     usage: NO_USAGE,

@@ -1,7 +1,7 @@
 import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
-import { likelyTokens, mostTokens, nameFrame } from './estimate.ts';
+import { likelyTokens, mostTokens, nameFrame, requestBytes } from './estimate.ts';
 import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
@@ -52,8 +52,8 @@ async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise
   const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
   const heard = await fireAfterModel(run.hooks, answered, view);
-  // What the model counted is the size of the conversation only if that was sent as it is.
-  const isWhole = request.messages === whole.messages;
+  // What the model counted is the size of the conversation only if that was sent, and is kept, as it is.
+  const isWhole = request.messages === whole.messages && heard.message === answered.message;
   return { turn: isWhole ? withSize(heard, request, run.model.name) : heard, last: last ?? made };
 }
 
@@ -111,10 +111,14 @@ async function generate({ model, signal }: Run, request: ModelRequest, report: R
   );
 }
 
+/** Of a whole request, with its instructions; texts of blanks alone come to more. */
+const MAX_BYTES_PER_TOKEN = 16;
+
 function withSize(turn: ModelTurn, request: ModelRequest, model: string): ModelTurn {
-  const tokens = contextTokens(turn.usage) + turn.usage.outputTokens;
-  // Not every server counts.
-  if (tokens === 0) return turn;
+  const sent = contextTokens(turn.usage);
+  // Not every server counts, and some count only what they had not seen before.
+  if (requestBytes(request) > MAX_BYTES_PER_TOKEN * sent) return turn;
+  const tokens = sent + turn.usage.outputTokens;
   // Some do not count tools that must not be called.
   const size = { tokens, model, ...(!request.toolsDisabled && { frame: nameFrame(request) }) };
   return { ...turn, message: { ...turn.message, size } };

@@ -53,6 +53,6 @@ export interface SqlPool extends SqlQueryable, EventEmitter {
 export interface DatabaseOptions {
   keyPrefix: string;
   onError: (error: Error) => void;
-  /** Hears of the password that a client finds by itself. */
+  /** Hears of the secrets that a client finds by itself. */
   learn: Learn;
 }

@@ -21,8 +21,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('error', options.onError);
   // The pool watches its idle clients only; one that breaks while it is in use would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
-  // It may be out of .pgpass.
-  pool.on('connect', ({ password }) => options.learn(password ? [password] : []));
+  // Out of .pgpass, and of the file that `sslkey` names.
+  pool.on('connect', (client) => options.learn(foundBy(client)));
   await pool.query('SELECT 1').catch(async (error) => {
     await pool.end();
     throw toOpeningError(error, url);
@@ -48,6 +48,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
 }
 
+function foundBy(client: pg.PoolClient): string[] {
+  const { password, ssl } = client as { password?: string | null; ssl?: { key?: unknown } | boolean };
+  const key = typeof ssl === 'object' ? ssl.key : undefined;
+  return [password, key].filter((one): one is string => typeof one === 'string');
+}
+
 /** BullMQ's worker asks again at once when a query fails; without a connection it shall not do so in a rush. */
 function makePatient(pool: pg.Pool): SqlPool {
   const query = pool.query.bind(pool) as SqlPool['query'];
@@ -68,8 +74,9 @@ function toOpeningError(error: Error & { code?: string }, url: string): Error {
     if (!isConnectionError(error)) return error;
     // Of several addresses of one name there is no message, only a code.
     const why = error.message || error.code;
+    const { host } = new URL(url);
     return new RetryableError(
-      `PostgreSQL at ${new URL(url).host} can not be reached: ${why}; is it running, and is HUMMINGBIRD_QUEUE_URL or queue.url right?`,
+      `PostgreSQL${host && ` at ${host}`} can not be reached: ${why}; check that it runs, and HUMMINGBIRD_QUEUE_URL or queue.url`,
       { cause: error },
     );
   }

@@ -57,7 +57,8 @@ function createVertexAuthorize(vertex: VertexOptions): Authorize {
   let client = openClient(vertex);
   let exchanged: string[] = [];
   const tell = (secrets: readonly string[]): void => {
-    exchanged = [...new Set([...exchanged, ...secrets])].slice(-MAX_EXCHANGED);
+    const earlier = exchanged.filter((one) => !secrets.includes(one));
+    exchanged = [...earlier, ...secrets].slice(-MAX_EXCHANGED);
     learn([...toFoundSecrets(client), ...exchanged]);
   };
   const watched = new WeakSet<object>();

@@ -31,7 +31,7 @@ function findClients(login: object, seen: Set<object> = new Set()): gaxios.Gaxio
 
 function ofHeaders(headers: Headers): string[] {
   return [...headers]
-    .filter(([name]) => /^authorization$|token$/i.test(name))
+    .filter(([name]) => /authorization$/i.test(name) || SECRET.test(name))
     .map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ''));
 }
 

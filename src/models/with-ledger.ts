@@ -31,7 +31,7 @@ export function withLedger(model: Model, { ledger, price }: { ledger: Ledger; pr
   };
 }
 
-/** Not every server counts; one that does never counts nothing. */
+/** Not every server counts, and some count only what they have written; one that does never counts nothing. */
 function isCounted(usage: Usage): boolean {
-  return contextTokens(usage) + usage.outputTokens > 0;
+  return contextTokens(usage) > 0;
 }

@@ -18,6 +18,8 @@ export interface Projects {
 
 /** Whoever looks for what was missed has to look everywhere. */
 const MAX_PAGES = 100;
+/** Whose merge requests only GitLab knows, a request for each. */
+const MAX_COMMITS = 500;
 
 export function createProjects(client: GitlabClient): Projects {
   return {
@@ -59,8 +61,12 @@ export function createProjects(client: GitlabClient): Projects {
         if (iid) iids.add(Number(iid));
         else if (!known.has(sha)) others.add(sha);
       }
-      for (const sha of others) for (const iid of await listBySha(client, { id, sha }, signal)) iids.add(iid);
-      return { items: [...iids].toSorted((a, b) => a - b), isCut: changed.isCut || failed.isCut };
+      const looked = [...others].slice(0, MAX_COMMITS);
+      for (const sha of looked) for (const iid of await listBySha(client, { id, sha }, signal)) iids.add(iid);
+      return {
+        items: [...iids].toSorted((a, b) => a - b),
+        isCut: changed.isCut || failed.isCut || looked.length < others.size,
+      };
     },
   };
 }

@@ -76,13 +76,13 @@ test('whatever the model does, the loop ends within its caps, with a valid histo
   );
 });
 
-test('no request is larger than the context limit, however its model counts, and if it does not tell', async () => {
+test('no request is larger than the context limit, however its model counts, and whatever of it it tells', async () => {
   const counting = fc.record({
     ...behaviourParts,
     contextLimit: fc.integer({ min: 4_000, max: 20_000 }),
     bytesPerToken: fc.constantFrom(1, 2, 3, 4),
     sideText: fc.constantFrom('', SUMMARY_HEADINGS.join('\n')),
-    tellsUsage: fc.boolean(),
+    tells: fc.constantFrom('all', 'nothing', 'output'),
     addedWords: fc.nat(3_000),
     addedTool: fc.nat(1_500),
   });
@@ -100,7 +100,11 @@ test('no request is larger than the context limit, however its model counts, and
           sizes.push(tokens);
           const { message, ...rest } = await model.generate(request);
           const outputTokens = countTokens({ messages: [message] }, given.bytesPerToken);
-          const usage = given.tellsUsage ? { ...NO_USAGE, inputTokens: tokens, outputTokens } : NO_USAGE;
+          const usage = {
+            ...NO_USAGE,
+            inputTokens: given.tells === 'all' ? tokens : 0,
+            outputTokens: given.tells === 'nothing' ? 0 : outputTokens,
+          };
           return { ...rest, message, usage };
         },
       };

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import type { Hooks } from '../../../src/agent/hooks.ts';
 import type { Message } from '../../../src/agent/messages.ts';
@@ -203,6 +203,32 @@ describe('the budget', () => {
     expect(result).toMatchObject({ ending: 'model-error', text: NO_FINAL_RESPONSE });
     expect(result.reason).toMatch(/context_limit of the workflow, 1000, is too low/);
     expect(requests).toEqual([]);
+  });
+
+  test('of context counts what a hook has added to an answer', async () => {
+    const wordy: Hooks = {
+      afterModel: (turn) => ({
+        turn: { ...turn, message: { ...turn.message, content: 'w'.repeat(2_000) } },
+      }),
+    };
+    const { requests, result } = await run(() => ({ calls: [look], usage: 'counted' }), {
+      hooks: [wordy],
+      contextLimit: 8_000,
+      maxIterations: 20,
+    });
+    expect(result.ending).toBe('context');
+    for (const request of requests) expect(bytes(request.messages)).toBeLessThan(8_500);
+  });
+
+  test('of context holds with a server that counts only what it had not seen before', async () => {
+    const { toolbox } = scriptedTools(async () => ({ text: 'y'.repeat(2_000) }));
+    const { requests, result } = await run(
+      () => ({ text: 'So far.', calls: [look], usage: { inputTokens: 520, outputTokens: 20 } }),
+      { toolbox, contextLimit: 12_000, maxIterations: 50 },
+    );
+    expect(result.ending).toBe('context');
+    // What it can not have meant is not believed, once the conversation is long enough to tell.
+    for (const request of requests) expect(bytes(request.messages) / 2).toBeLessThan(12_000);
   });
 
   test('of context holds for what a hook has made of a request', async () => {
@@ -659,6 +685,38 @@ describe('calls of one turn', () => {
     const calls = Array.from({ length: 30 }, () => look);
     await run([{ calls }, { text: 'Done.' }], { toolbox: { ...toolbox, isParallel: () => true } });
     expect(most).toBe(6);
+  });
+});
+
+describe('a store that fails', () => {
+  const stuck = () => new Promise<never>(() => undefined);
+
+  test.each([
+    ['the model breaks off', new ModelError('switch', 'the key was revoked'), 'model-error'],
+    ['there is no money left', new ModelError('no-money', 'the limit is reached'), 'money'],
+  ])('when %s costs nobody the best text there is', async (_what, throws, ending) => {
+    const hooks: Hooks[] = [{ afterAgent: () => ({ sendBack: 'Look again.' }) }];
+    const { result, events } = await run([{ text: 'It is the lock file.' }, { throws }], {
+      hooks,
+      checkpoint: () => Promise.reject(new Error('the store is down')),
+    });
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending, reason: throws.message });
+    expect(events.at(-1)).toMatchObject({ type: 'ended', ending });
+  });
+
+  test('does not hold up a stop for ever', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const controller = new AbortController();
+    const running = run([{ calls: [look] }], {
+      checkpoint: stuck,
+      signal: controller.signal,
+      maxDurationMs: 3_600_000,
+    });
+    await vi.advanceTimersByTimeAsync(100);
+    controller.abort(new Error('the service stops'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await running).result).toMatchObject({ ending: 'stopped', reason: 'the service stops' });
   });
 });
 

@@ -111,15 +111,18 @@ test('the same output in another file, and the same arguments in another order, 
   expect(number).toBe(3);
 });
 
-test('the same fetch into another file is the same', async () => {
-  let number = 0;
-  const { toolbox } = scriptedTools(async () => {
-    number += 1;
-    return { saved_to: `/tmp/data/gitlab_get_job_log-${number}.txt`, bytes: 10 };
-  });
-  await run(() => call('a'), { ...long, toolbox, hooks: [createRepeatGuard()] });
-  expect(number).toBe(3);
-});
+test.each(['gitlab_get_job_log', 'jira_get-issue'])(
+  'the same fetch of %s into another file is the same',
+  async (name) => {
+    let number = 0;
+    const { toolbox } = scriptedTools(async () => {
+      number += 1;
+      return { saved_to: `/tmp/data/${name}-${number}.txt`, bytes: 10 };
+    });
+    await run(() => call('a'), { ...long, toolbox, hooks: [createRepeatGuard()] });
+    expect(number).toBe(3);
+  },
+);
 
 test('several repeats in one turn are one step, not all of them', async () => {
   const calls = ['a', 'b', 'c', 'd'].map((at) => ({ name: 'look', arguments: { at } }));
@@ -160,6 +163,23 @@ test('a model that heeds each refusal, and goes on to something else, keeps its 
   );
   expect(executed).toHaveLength(76);
   expect(result).toMatchObject({ text: 'Done.', reason: 'the model was done' });
+});
+
+test('so does one that asks for the same state again and again, and reads something new in between', async () => {
+  const { executed, result } = await run(
+    (index) => (index < 60 ? call(index % 3 === 0 ? 'state' : `${index}`) : { text: 'Done.' }),
+    { ...long, hooks: [createRepeatGuard()] },
+  );
+  expect(result).toMatchObject({ text: 'Done.', reason: 'the model was done' });
+  expect(new Set(executed.map(({ arguments: { at } }) => at)).size).toBe(41);
+});
+
+test('looking at many files once more, after a long while, is no circle', async () => {
+  const { executed } = await run((index) => (index < 60 ? call(`${index % 30}`) : { text: 'Done.' }), {
+    ...long,
+    hooks: [createRepeatGuard()],
+  });
+  expect(executed).toHaveLength(60);
 });
 
 test('a call that is made again after a long while is no circle', async () => {

@@ -55,6 +55,13 @@ describe('a call', () => {
     expect(toHighestCost(request, 'vendor/model', { ...PRICE, cacheRead: 3 })).toBeGreaterThan(highest);
   });
 
+  test('of which only the answer was counted costs the most it may', async () => {
+    const ledger = account();
+    const { model } = vendor([{ ...NO_USAGE, outputTokens: 5 }], ledger);
+    await withLedger(model, { ledger, price: PRICE }).generate(request);
+    expect(ledger.used()).toBe(highest);
+  });
+
   test('is not taken for less because the conversation was counted with a shorter system text', () => {
     const counted = { ...assistant('ok'), size: { tokens: 10_000, model: 'vendor/model' } };
     const messages = [user('why?'), counted, user('and?')];
