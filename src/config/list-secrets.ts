@@ -1,4 +1,4 @@
-import { isWord, passwordsOf } from './environment-secrets.ts';
+import { loginsOf } from '../address-logins.ts';
 import type { Secrets } from './read-secrets.ts';
 
 /** Every text the service must never pass on, also as parts of addresses. A new secret does not compile without its row. */
@@ -21,7 +21,7 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
       key.toString('hex'),
       key.toString('base64url'),
     ]),
-  queueUrl: ({ queueUrl }) => passwordsOf(queueUrl),
+  queueUrl: ({ queueUrl }) => loginsOf(queueUrl).passwords,
   pgPassword: ({ pgPassword }) => [pgPassword],
   modelKeys: ({ modelKeys }) => [...modelKeys.values()],
   serviceAccounts: ({ serviceAccounts }) => [...serviceAccounts.values()].map(({ privateKey }) => privateKey),
@@ -30,14 +30,31 @@ const LISTS: { [Name in keyof Secrets]-?: (secrets: Secrets) => Listed[] } = {
   mcp: ({ mcp }) =>
     [...mcp.values()].flatMap(({ token, env }) => [
       token,
-      ...Object.values(env).flatMap((value) => [isWord(value) ? undefined : value, ...passwordsOf(value)]),
+      ...Object.values(env).flatMap((value) => [
+        isWord(value) ? undefined : value,
+        ...loginsOf(value).passwords,
+      ]),
     ]),
   s3Credentials: ({ s3Credentials }) => [
     s3Credentials?.accessKeyId,
     s3Credentials?.secretAccessKey,
     s3Credentials?.sessionToken,
   ],
-  environment: ({ environment }) => environment,
+  // What of it is secret is the redactor's guess.
+  environment: () => [],
   // Words for people.
   warnings: () => [],
 };
+
+const MIN_PASSED_CHARS = 8;
+const MIN_PASSED_DIFFERENT = 6;
+const MAX_WORD_CHARS = 24;
+
+/** What is passed to a server need not be secret: `production` or `true` would be missed in every log. */
+function isWord(value: string): boolean {
+  if (value.length < MIN_PASSED_CHARS || new Set(value).size < MIN_PASSED_DIFFERENT) return true;
+  return (
+    value.length < MAX_WORD_CHARS &&
+    /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _.-]?[A-Z]?[a-z]+|[ _.-][A-Z]+)*$/.test(value)
+  );
+}

@@ -1,4 +1,3 @@
-import { findEnvironmentSecrets } from './environment-secrets.ts';
 import { checkPrices } from './find-price.ts';
 import { ConfigError, type Problem } from './problem.ts';
 import { type McpSecrets, readMcpSecrets } from './read-mcp-secrets.ts';
@@ -37,8 +36,8 @@ export type Secrets<Needs extends SecretNeeds = SecretNeeds> = ModelKeys & {
   /** Undefined when the SDK is to find them. */
   s3Credentials: S3Credentials | undefined;
   mcp: McpSecrets;
-  /** Nobody has asked for them, but they are there. */
-  environment: string[];
+  /** All of it, whoever it is for: libraries read some of it by themselves. */
+  environment: ReadonlyMap<string, string>;
   warnings: string[];
 };
 
@@ -70,7 +69,7 @@ export function readSecrets<const Needs extends SecretNeeds>(
     testingFarmToken: config.sources.testingFarm?.tokenEnv && read(config.sources.testingFarm.tokenEnv),
     mcp: mcp.secrets,
     s3Credentials: s3.credentials,
-    environment: findEnvironmentSecrets(env),
+    environment: new Map(Object.entries(env).map(([name, value]) => [name, value?.trim() ?? ''])),
     warnings: [],
   };
   const problems = [

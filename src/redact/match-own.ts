@@ -17,28 +17,39 @@ function matchFrom(bytes: Uint8Array, start: number, needle: Needle, first: numb
     if (index > first) {
       const next = skipToNext(bytes, at, needle, index);
       if (next > at) {
-        // What looks like what stands before each line may as well be of the secret.
+        // What looks like what stands before each line may as well be of the secret; the sign of a diff as well not.
         const early = skipGaps(bytes, at, false);
-        const end =
-          early < next && isWanted(bytes, early, needle, index) ? matchFrom(bytes, early, needle, index) : -1;
-        if (end !== -1) return end;
+        const others = [...(early < next ? [early] : []), ...(isDiffSign(bytes, early) ? [early + 1] : [])];
+        for (const other of others) {
+          const isBehind = isWanted(bytes, other, needle, index);
+          const end = isBehind ? matchFrom(bytes, other, needle, index) : -1;
+          if (end !== -1) return end;
+        }
         at = next;
       }
     }
     const wanted = needle.bytes[index] ?? 0;
     const found = bytes[at] ?? 0;
     const isSame = isWanted(bytes, at, needle, index);
-    const long = found === wanted && !mayBegin(found) ? 0 : spelledOut(bytes, at, wanted);
-    if (isSame && long > 0) {
-      // Either itself or the beginning of its longer form.
-      const end = matchBehind(bytes, at + 1, needle, index + 1);
+    const long = found === wanted && !mayBegin(found) ? [] : spelledOut(bytes, at, wanted);
+    const [shortest, ...others] = isSame ? [1, ...long] : long;
+    if (shortest === undefined || at > start + MAX_OWN_BYTES) return -1;
+    // Each may be the beginning of a longer one: `%`, `%25`, `%2525`.
+    for (const length of others.reverse()) {
+      const end = matchBehind(bytes, at + length, needle, index + 1);
       if (end !== -1) return end;
     }
-    if ((!isSame && long === 0) || at > start + MAX_OWN_BYTES) return -1;
-    at += long || 1;
+    at += shortest;
   }
   return at;
 }
+
+/** Git puts one right before each line. */
+function isDiffSign(bytes: Uint8Array, at: number): boolean {
+  return bytes[at - 1] === LF && (bytes[at] === PLUS || bytes[at] === MINUS);
+}
+
+const [LF, PLUS, MINUS] = [0x0a, 0x2b, 0x2d] as const;
 
 function matchBehind(bytes: Uint8Array, at: number, needle: Needle, index: number): number {
   if (index === needle.bytes.length) return at;
@@ -73,12 +84,15 @@ const LONG_SPELLINGS = Array.from({ length: 256 }, (_, byte) =>
   toSpellings(byte, { mayBeEncoded: true }).slice(1),
 );
 
-/** How many bytes stand here for the wanted one: `%2F`, `u002f` or `x2f` behind a backslash, `&amp;`; 0 if they do not. */
-function spelledOut(bytes: Uint8Array, at: number, wanted: number): number {
+const NONE: never[] = [];
+
+/** How many bytes may stand here for the wanted one: `%2F`, `u002f` or `x2f` behind a backslash, `&amp;`. */
+function spelledOut(bytes: Uint8Array, at: number, wanted: number): number[] {
   const found = FOLDED[bytes[at] ?? 0] ?? 0;
   const isEscaped = (found === 0x75 || found === 0x78) && bytes[at - 1] === 0x5c;
-  if (!mayBegin(found) && !isEscaped) return 0;
-  return LONG_SPELLINGS[wanted]?.find((one) => isAt(bytes, at, one))?.length ?? 0;
+  if (!mayBegin(found) && !isEscaped) return NONE;
+  const spellings = LONG_SPELLINGS[wanted]?.filter((one) => isAt(bytes, at, one)) ?? NONE;
+  return spellings.map(({ length }) => length);
 }
 
 function isAt(bytes: Uint8Array, at: number, text: string): boolean {

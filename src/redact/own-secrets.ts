@@ -16,6 +16,8 @@ export const MIN_SECRET_CHARS = 6;
 /** Of a long secret each piece is looked for alone: less has to be held back, and a part of it is found, too. */
 const PIECE_BYTES = 32;
 const MAX_WHOLE_BYTES = 2 * PIECE_BYTES;
+/** Of longer ones there are too many pieces; those are tokens of a shape, and keys. */
+const MAX_TWICE_BYTES = 512;
 
 export function toNeedles(secret: string): Needle[] {
   if (!isLongEnough(secret)) return [];
@@ -38,7 +40,8 @@ function toForms(secret: string): Needle[] {
   // A space would be taken for a gap, but is a character in an address.
   const inUrls = / /.test(secret) ? [encodeURIComponent(secret), secret.replaceAll(' ', '+')] : [];
   const once = toBase64(raw);
-  const twice = isLong ? [] : once.flatMap((text) => toBase64(Buffer.from(text)));
+  const isTooLong = raw.length > MAX_TWICE_BYTES;
+  const twice = isTooLong ? [] : once.flatMap((text) => toBase64(Buffer.from(text)));
   return [
     ...forms.map((bytes) => ({ bytes, isHex: false, mayBeEncoded: true })),
     ...[...inUrls, ...once, ...twice].flatMap((text) =>

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { listSecrets, type Secrets } from '../config/config.ts';
+import { findEnvironmentSecrets } from '../redact/environment-secrets.ts';
 import { MIN_SECRET_CHARS } from '../redact/own-secrets.ts';
 import { createRedactor, type Redactor } from '../redact/redactor.ts';
 
@@ -10,5 +11,6 @@ export function openRedactor(secrets: Secrets, log: Logger): Redactor {
       { count, minCharacters: MIN_SECRET_CHARS },
       'secrets are too short to be kept out of logs and notes; use longer ones',
     );
-  return createRedactor({ secrets: listSecrets(secrets), onTooShort });
+  const all = [...listSecrets(secrets), ...findEnvironmentSecrets(secrets.environment)];
+  return createRedactor({ secrets: [...new Set(all)], onTooShort });
 }

@@ -7,6 +7,7 @@ const SRC = join(import.meta.dirname, '../../src');
 
 /** What every room may use: small things without a room of their own. */
 const GROUND = [
+  'address-logins.ts',
   'errors.ts',
   'deadline.ts',
   'learn.ts',

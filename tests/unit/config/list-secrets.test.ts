@@ -40,7 +40,7 @@ test('every secret that is read is listed, also those within others', () => {
     ...secrets,
     queueUrl: 'p@ssw0rd',
     serviceAccounts: JSON.parse(account).private_key,
-    environment: [],
+    environment: new Map(),
     warnings: [],
   });
   expect(leaves).toHaveLength(13);
@@ -108,30 +108,6 @@ test('of what is passed to MCP servers, words are none; of tokens all are', () =
   expect(listSecrets({ ...secrets, mcp: new Map([['one', { token: undefined, env: passed }]]) })).toEqual(
     keys,
   );
-});
-
-test('what else the environment holds: by the names of variables, and the logins in addresses', () => {
-  const env = {
-    HTTPS_PROXY: 'http://me:pr0xy%2Bpass@proxy.example.com:3128',
-    NPM_TOKEN: 'npm-t0ken-1234',
-    AWS_SECRET_ACCESS_KEY: '/aws+s3cret/9',
-    db_password: 'of-the-database-1',
-    // These tell nothing, or are none.
-    PWD: '/home/a1b2c3/project',
-    SSH_KEY: '/home/a1b2c3/.ssh/id_ed25519',
-    PUBLIC_KEY: 'age1qyqszqgpqyqszqgp',
-    FEATURE_SECRET: 'production',
-    DATABASE_URL: 'postgres://postgres:postgres@db/app',
-    HOME: '/root',
-    PATH: '/usr/bin?password=x1y2z3w4',
-  };
-  expect(listSecrets(readSecrets(load(''), {}, env))).toEqual([
-    'pr0xy%2Bpass',
-    'pr0xy+pass',
-    'npm-t0ken-1234',
-    '/aws+s3cret/9',
-    'of-the-database-1',
-  ]);
 });
 
 test('nothing is listed where nothing is held', () => {

@@ -57,7 +57,7 @@ describe('what is needed', () => {
       konfluxTokens: new Map(),
       testingFarmToken: undefined,
       mcp: new Map(),
-      environment: [],
+      environment: new Map(),
       warnings: [],
     });
   });

@@ -13,6 +13,7 @@ describe('a secret of the service is found', () => {
     ['within a word', `x${OWN}y`],
     ['over two lines', `${OWN.slice(0, 2)}\n${OWN.slice(2)}`],
     ['one character a line', OWN.split('').join('\n')],
+    ['on lines of a diff', `${OWN.slice(0, 5)}\n+${OWN.slice(5, 12)}\n-${OWN.slice(12)}`],
     ['indented on lines', `${OWN.slice(0, 9)}\r\n    ${OWN.slice(9)}`],
     [
       'on lines with the stamps of GitLab',
@@ -172,3 +173,20 @@ function decodeAll(text: string, depth = 2): string {
     .join('\n');
   return depth > 1 ? decoded + decodeAll(decoded, depth - 1) : decoded;
 }
+
+test.each(['S3cret%Passw0rd', '100%Sicher!!', 'a%25b%2525c', '%%%Own%'])(
+  'a secret with percent signs, as %s, is found however often it is encoded',
+  (secret) => {
+    const { text } = createRedactor({ secrets: [secret] });
+    const once = encodeURIComponent(secret);
+    for (const written of [secret, once, encodeURIComponent(once)])
+      expect(text(`a ${written} b`)).toBe(`a ${REMOVED} b`);
+  },
+);
+
+test('a long key is found in base64 of base64, as of a secret within a secret', () => {
+  const key = `sk-${'aZ3kQ9x'.repeat(22)}`;
+  const { text } = createRedactor({ secrets: [key] });
+  for (const around of ['', 'k', 'ke'])
+    expect(text(base64(base64(`${around}${key}`)))).not.toMatch(/[A-Za-z0-9]{60}/);
+});
