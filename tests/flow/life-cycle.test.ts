@@ -42,6 +42,11 @@ function workForLong(): void {
   scene.gitlab.fail({ match: { path: /\/diffs/ }, with: { delayMs: 20_000 } });
   scene.model.script = () => ({ calls: [{ name: 'gitlab_get_mr_diff' }] });
 }
+/** To which GitLab tells when a pipeline ended: two ends of the same one within it are the same. */
+async function aNewSecond(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1_000);
+  await poll(second).toBeGreaterThan(second());
+}
 const isWorking = () => scene.gitlab.requests.some(({ path }) => path.endsWith('/diffs'));
 
 test('a further failure of the same commit continues the session, and the same note tells all of it', async () => {
@@ -50,6 +55,7 @@ test('a further failure of the same commit continues the session, and the same n
   failPipeline();
   const first = await noteOf(0);
   scene.model.script = () => ({ text: 'The unit tests fail, and the scan, too.' });
+  await aNewSecond();
   const { project, sha, gitlab } = scene;
   const scan = { projectId: project.id, sha: sha(), name: 'scan"}]' };
   gitlab.addCommitStatus({ ...scan, state: 'running' });
