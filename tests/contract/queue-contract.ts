@@ -17,6 +17,7 @@ import {
 import { type Backend, titleOf } from '../services/backends.ts';
 import { fastQueue, type Opened, openAll } from '../services/open-backend.ts';
 import { stopProcess } from '../services/server.ts';
+import { workUntilAborted } from '../services/work-until-aborted.ts';
 
 export function queueContract(backend: Backend): void {
   describe.skipIf(!backend.available)(titleOf('queue', backend), () => {
@@ -217,7 +218,7 @@ export function queueContract(backend: Backend): void {
         opened,
         ({ job, signal }) => {
           seen.push(job.kind);
-          return job.kind === 'analyze' ? untilAborted(signal) : Promise.resolve();
+          return job.kind === 'analyze' ? workUntilAborted(signal) : Promise.resolve();
         },
         { concurrency: 1 },
       );
@@ -279,7 +280,7 @@ export function queueContract(backend: Backend): void {
       const started: string[] = [];
       const { outcomes } = await work(opened, ({ id, signal }) => {
         started.push(id);
-        return untilAborted(signal);
+        return workUntilAborted(signal);
       });
       const { id } = await opened.queue.add(reply(), nextKey());
       await expect.poll(() => started).toEqual([id]);
@@ -296,7 +297,7 @@ export function queueContract(backend: Backend): void {
     test('a cancellation that nobody hears is found with the job within two seconds', async () => {
       const opened = await open();
       const { database, records } = opened;
-      const { outcomes } = await work(opened, ({ signal }) => untilAborted(signal));
+      const { outcomes } = await work(opened, ({ signal }) => workUntilAborted(signal));
       const { id } = await opened.queue.add(analysis(), nextKey());
       await expect.poll(() => opened.queue.counts()).toMatchObject({ active: 1 });
       const failures: Error[] = [];
@@ -429,7 +430,7 @@ export function queueContract(backend: Backend): void {
       const started: string[] = [];
       const { worker, outcomes } = await work(opened, ({ job, signal }) => {
         started.push(job.kind);
-        return job.kind === 'reply' ? gate.promise : untilAborted(signal);
+        return job.kind === 'reply' ? gate.promise : workUntilAborted(signal);
       });
       await opened.queue.add(reply(), nextKey());
       await opened.queue.add(analysis(), nextKey());
@@ -477,10 +478,6 @@ let keys = 0;
 function nextKey(): string {
   keys += 1;
   return `event-${keys}`;
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 }
 
 function gauge() {
