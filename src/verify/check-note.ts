@@ -1,6 +1,7 @@
 // Holds what a note claims against what the data sources have said.
 import type { Document } from './documents.ts';
-import { type Claims, findClaims, type JobLink, type Quote } from './find-claims.ts';
+import { type Claims, findClaims, type Quote } from './find-claims.ts';
+import type { JobLink } from './find-links.ts';
 import { distance, type Match } from './match-quotes.ts';
 import { type Piece, toPieces } from './quote-pattern.ts';
 import { type Searched, type SearchLimits, type SearchResult, searchDocuments } from './search-documents.ts';
@@ -26,6 +27,8 @@ export interface CheckedLink {
     | { kind: 'fine' }
     /** Of no pipeline of the merge request. */
     | { kind: 'foreign' }
+    /** One of too many. */
+    | { kind: 'unchecked' }
     /** The job is right, the line is not; null when nobody knows a better one. */
     | { kind: 'wrong-line'; right: number | null; reason: string };
 }
@@ -55,7 +58,8 @@ export async function checkNote(text: string, options: CheckOptions): Promise<Ch
     signal,
     ...(limits && { limits }),
   });
-  const [result, own] = await Promise.all([searching, findOwnJobs(links.slice(0, MAX_LINKS), signal)]);
+  const asked = new Map([...new Map(links.map((link) => [link.url, link]))].slice(0, MAX_LINKS));
+  const [result, own] = await Promise.all([searching, findOwnJobs([...asked.values()], signal)]);
   const found = quotes.map(({ quote, pieces }, index) => {
     const match = findMatch(quote, index, result);
     return { quote, match, verdict: judge(quote, pieces, match, result) };
@@ -63,6 +67,7 @@ export async function checkNote(text: string, options: CheckOptions): Promise<Ch
   return {
     quotes: found.map(({ quote, verdict }) => ({ quote, verdict })),
     links: links.map((link) => {
+      if (!asked.has(link.url)) return { link, verdict: { kind: 'unchecked' } };
       if (own.get(link.url) === false) return { link, verdict: { kind: 'foreign' } };
       const below = found.find(({ quote, match }) => quote.link === link && match?.isOwn)?.match ?? null;
       return { link, verdict: judgeLine(link, below, result) };

@@ -1,5 +1,6 @@
 // What a note claims to have from jobs: quotes, and links to jobs and their lines. By lines of the Markdown, so that a
 // claim that does not hold can be changed where it stands.
+import { findLinks, type JobLink } from './find-links.ts';
 
 export interface Claims {
   quotes: Quote[];
@@ -14,19 +15,6 @@ export interface Quote {
   lines: { text: string; at: number }[];
   /** The link it stands under, if any. */
   link: JobLink | null;
-}
-
-export interface JobLink {
-  /** Line of the text, from 0, and the place of the address in it. */
-  at: number;
-  column: number;
-  url: string;
-  /** `group/app`, with the folder of GitLab itself if it has one. */
-  projectPath: string;
-  jobId: number;
-  /** The line of the log that is meant, and the last one of several. */
-  line: number | null;
-  lastLine: number | null;
 }
 
 /** Fences of other languages say what to do, or are of the change, unless they stand right under a line of a job. */
@@ -46,9 +34,6 @@ const ITEM = '(?:[-*+]|\\d{1,9}[.)])[ \\t]+';
 const FENCE = new RegExp(`^[ \\t]*(?:${ITEM})*(\`{3,}(?=[^\`]*$)|~{3,})[ \\t]*([^\\s\`]*)`);
 const HEADING = new RegExp(`^[ \\t]*(?:#{1,6}[ \\t]+|(?:${ITEM})?\\*\\*)(.*)`);
 const BLOCK_QUOTE = new RegExp(`^[ \\t]*(?:${ITEM})*>[ \\t]?`);
-const JOB_URL =
-  /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d{1,15})(?![\w-])(?:#L(\d{1,8})(?:-L?(\d{1,8}))?(?!\w))?/gi;
-
 interface Line {
   text: string;
   /** Of the whole text, from 0. */
@@ -233,19 +218,4 @@ function toPlainLine({ text, at }: Line): Line {
 /** Of a block quote, in which Markdown means something. */
 function toPlain(text: string): string {
   return text.replaceAll(/\\([!-/:-@[-`{-~])|[`*]+|(?<!\w)_+|_+(?!\w)/g, '$1');
-}
-
-function findLinks(line: string, at: number): JobLink[] {
-  return [...line.matchAll(JOB_URL)].map((match) => {
-    const [url, , path = '', jobId, first, last] = match;
-    return {
-      at,
-      column: match.index,
-      url,
-      projectPath: path.replace(/\/$/, ''),
-      jobId: Number(jobId),
-      line: first === undefined ? null : Number(first),
-      lastLine: last === undefined ? null : Number(last),
-    };
-  });
 }

@@ -1,6 +1,7 @@
 // What is said of claims that do not hold: to the model, so that it can mend them, and in the note, if they stay.
 import type { CheckedLink, CheckedNote, CheckedQuote } from './check-note.ts';
-import type { JobLink, Quote } from './find-claims.ts';
+import type { Quote } from './find-claims.ts';
+import type { JobLink } from './find-links.ts';
 
 /** For the model; null when everything holds, or can be put right without it. */
 export function toObjection({ quotes, links }: CheckedNote): string | null {
@@ -75,6 +76,7 @@ function toWords(verdict: CheckedQuote['verdict']): string | null {
 
 function toLinkWords(verdict: CheckedLink['verdict']): string | null {
   if (verdict.kind === 'foreign') return 'this is no job of a pipeline of this merge request';
+  if (verdict.kind === 'unchecked') return 'there are too many to look at each; leave some out';
   return verdict.kind === 'wrong-line' && verdict.right === null ? `no such line: ${verdict.reason}` : null;
 }
 
@@ -104,7 +106,7 @@ function withLink(line: string, link: JobLink, verdict: CheckedLink['verdict']):
   const start = before.slice(0, before.length - whole.length);
   const [close = ''] = /^[^)]*\)/.exec(behind) ?? [];
   const rest = behind.slice(close.length);
-  if (verdict.kind === 'foreign') return `${start}${label}${rest}`;
+  if (verdict.kind !== 'wrong-line') return `${start}${label}${rest}`;
   const right =
     verdict.right === null ? label : label.replace(new RegExp(`\\b${link.line}\\b`), `${verdict.right}`);
   const doubt = verdict.right === null ? ' (line not verified)' : '';
@@ -112,7 +114,7 @@ function withLink(line: string, link: JobLink, verdict: CheckedLink['verdict']):
 }
 
 function toAddress({ url, jobId }: JobLink, verdict: CheckedLink['verdict']): string {
-  if (verdict.kind === 'foreign') return `job ${jobId}`;
+  if (verdict.kind !== 'wrong-line') return `job ${jobId}`;
   const [address = ''] = url.split('#', 1);
-  return verdict.kind === 'wrong-line' && verdict.right !== null ? `${address}#L${verdict.right}` : address;
+  return verdict.right === null ? address : `${address}#L${verdict.right}`;
 }

@@ -406,3 +406,40 @@ test.each([
   findClaims(note);
   expect(performance.now() - started).toBeLessThan(3_000);
 });
+
+describe('the link of a job of others', () => {
+  const others = (note: string) =>
+    checkNote(note, {
+      documents: [],
+      findOwnJobs: async (links) =>
+        new Map(
+          links.map(({ url, projectPath, jobId }) => [url, projectPath === 'shop/checkout' && jobId === 7]),
+        ),
+      signal: new AbortController().signal,
+    });
+
+  test.each([
+    ['as it is', 'https://gitlab.test/shop/payroll/-/jobs/9'],
+    ['up from one of ours', `${JOB}/../9`],
+    ['up from one of ours, encoded', `${JOB}/%2e%2e/9#L3`],
+    ['up to another project', `${JOB}/../../../../payroll/-/jobs/9`],
+    ['with two slashes', 'https://gitlab.test/shop//payroll/-/jobs/9'],
+    ['with a dot', 'https://gitlab.test/shop/payroll/-/./jobs/9'],
+    ['with encoded letters', 'https://gitlab.test/shop/payroll/%2D/%6aobs/9'],
+  ])('is taken off: %s', async (_how, url) => {
+    const note = `See [the cause](${url}), or ${url} or ${JOB}.`;
+    expect(markNote(note, await others(note))).toBe(`See the cause, or job 9 or ${JOB}.`);
+  });
+
+  test('is taken off behind many others, and of very many each one that nobody has looked at', async () => {
+    const foreign = 'https://gitlab.test/shop/payroll/-/jobs/9';
+    const often = `${`${JOB}, `.repeat(80)}${foreign}`;
+    expect(markNote(often, await others(often))).toBe(`${`${JOB}, `.repeat(80)}job 9`);
+    const many = Array.from({ length: 70 }, (_, at) => `${foreign}${at}`).join('\n');
+    const checked = await others(many);
+    expect(markNote(many, checked)).not.toContain('https://');
+    expect(toObjection(checked)).toContain('no job of a pipeline of this merge request');
+    const ours = Array.from({ length: 70 }, (_, at) => `${JOB}?page=${at}`).join('\n');
+    expect(markNote(ours, await others(ours))).toBe(ours);
+  });
+});
