@@ -100,7 +100,7 @@ export function createNotes(parts: NotesParts): Notes {
     `${text}\n\n${markers.write({ ...marker, projectId: mr.projectId, mrIid: mr.iid })}`;
 
   const toText = ({ body, allowMentions = [] }: NewText, status?: NoteStatus): string => {
-    const text = makeNoteSafe(redactor.text(body), { allowMentions, linkHosts, maxBytes });
+    const text = makeNoteSafe(body, { redact: redactor.text, allowMentions, linkHosts, maxBytes });
     if (status) return withStatus(text, status);
     if (text === '') throw new PermanentError('There is no text to post');
     return text;

@@ -2,7 +2,7 @@ import { NOTHING } from './break-references.ts';
 import { createLinkHosts } from './link-hosts.ts';
 import { toBlocks } from './markdown-blocks.ts';
 import { isHtmlLine, type LineOptions, makeLineSafe } from './safe-line.ts';
-import { toVisible } from './visible-text.ts';
+import { toPlainLines } from './visible-text.ts';
 
 export interface SafeTextOptions {
   maxBytes: number;
@@ -40,14 +40,6 @@ export function makeSafe(text: string, { maxBytes, allowMentions, linkHosts = []
 }
 
 type Allowed = Omit<LineOptions, 'inTable'>;
-
-/** Free of what GitLab would refuse or store differently: half characters, control characters, `\r`. */
-function toPlainLines(text: string): string {
-  return toVisible(text.toWellFormed())
-    .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
-    .trimEnd();
-}
 
 function render(text: string, allowed: Allowed): string {
   const out: string[] = [];

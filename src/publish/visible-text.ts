@@ -1,9 +1,17 @@
+/** Free of what GitLab would refuse or store differently: half characters, control characters, `\r`. */
+export function toPlainLines(text: string): string {
+  return toVisible(text.toWellFormed())
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
+    .trimEnd();
+}
+
 /**
  * The text as it is seen: without characters that are not, which hide words from people or turn them around. What
  * writing needs stays: joiners within emoji and within scripts that have them, signs of Arabic numbers, one variation
  * of a sign.
  */
-export function toVisible(text: string): string {
+function toVisible(text: string): string {
   return text
     .replaceAll(/[\u2028\u2029\u0085]/g, '\n')
     .replaceAll(HIDDEN, '')

@@ -124,7 +124,8 @@ async function analyzeAs(arrangement: ModelArrangement, options: AnalyzeOptions)
         await publish(publication, { mr, sessionId, onlyIfNone, body }, signal);
       };
       await post(findings.note);
-      options.show(makeNoteSafe(findings.note, { allowMentions: [], linkHosts: toLinkHosts(config) }));
+      const safe = { redact: redactor.text, allowMentions: [], linkHosts: toLinkHosts(config) };
+      options.show(makeNoteSafe(findings.note, safe));
       const note = await findings.settled;
       if (note !== findings.note) {
         await post(note);
