@@ -1,6 +1,6 @@
 // Secrets that are known by their own shape. Each has a row in tests/unit/redact/rules.test.ts.
 import { RUN } from './bytes.ts';
-import { followed, type Rule, toRule } from './rule.ts';
+import { type Finding, followed, matchAt, type Rule, toRule } from './rule.ts';
 
 const { word, dotted, tilde, base64, pem } = RUN;
 
@@ -110,7 +110,20 @@ export const TOKEN_RULES: readonly Rule[] = [
     run: pem,
     before: 4,
   }),
+  // As in a kubeconfig, in secrets of Kubernetes and in variables of one line.
+  { kind: PRIVATE_KEY, words: ['LS0tLS1CRUdJTi'], find: findEncodedKey, run: pem },
 ];
+
+const ENCODED_BEGINNING = /LS0tLS1CRUdJTi[A-Za-z0-9+/\r\n]{34,100}/y;
+
+/** Certificates and public keys begin alike. */
+function findEncodedKey(text: string, at: number): Finding | null {
+  const [beginning = ''] = matchAt(ENCODED_BEGINNING, text, at) ?? [];
+  const isPrivate = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/.test(
+    Buffer.from(beginning, 'base64').toString('latin1'),
+  );
+  return isPrivate ? { start: at, end: at + 14, run: pem } : null;
+}
 
 function toWords(text: string): string[] {
   return text.split(' ');

@@ -79,6 +79,12 @@ export const TOKENS: readonly Example[] = [
     kind: 'private-key',
     secret: toPem('ENCRYPTED PRIVATE KEY').replaceAll('\n', '\n2026-11-18T09:30:00.000000Z 01O '),
   },
+  {
+    kind: 'private-key',
+    before: '    client-key-data: ',
+    secret: Buffer.from(`-----BEGIN RSA PRIVATE KEY-----\n${MIXED}\n`).toString('base64'),
+    after: '\n    token: x',
+  },
 ];
 
 export const IN_CONTEXT: readonly Example[] = [

@@ -92,6 +92,8 @@ describe('what only looks like a secret stays', () => {
     `https://oauth2:$${'{'}TOKEN}@gitlab.example.com/group/app.git`,
     'ssh://git@gitlab.example.com:2222/group/app.git',
     'git@gitlab.example.com:group/app.git',
+    `ca: ${Buffer.from('-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq').toString('base64')}`,
+    `key: ${Buffer.from('-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A').toString('base64')}`,
     'https://packages.example.com/@babel%2fcore',
     'https://example.com:8443/a?mail=me@example.com',
     'max_tokens=4096, tokens: 12345678',
