@@ -58,13 +58,15 @@ function findUrlCredentials(text: string, at: number): Finding | null {
   return { start, end: start + info.length };
 }
 
+/** Of several values, as in `Authorization: [Basic …]`. */
+const IN_LIST = `(?:\\[\\s{0,20}(?=["'\\\\]{0,4}[A-Za-z][\\w-]{2,20}[ \\t]))?`;
 const AUTHORIZATION = new RegExp(
-  `authorization["'\\\\\\]]{0,4}${GAP}[:=]${GAP}["'\\\\]{0,4}(?:([A-Za-z][\\w-]{2,20})[ \\t]{1,4}${GAP})?([\\w.~+/=%:-]{6,128})`,
+  `authorization["'\\\\\\]]{0,4}${GAP}[:=]${GAP}${IN_LIST}["'\\\\]{0,4}(?:([A-Za-z][\\w-]{2,20})[ \\t]{1,4}${GAP})?([\\w.~+/=%:-]{6,128})`,
   'iy',
 );
-/** Of Digest and of AWS: several fields, of which the last ones tell most. */
+/** Of Digest and of AWS: several fields, of which the last ones tell most; the id of a key in them was found before. */
 const PARAMETERS =
-  /(?:[\w-]{1,16}=(?:\\{0,3}"[^"\r\n\xff]{0,128}"|[\w.;/+=-]{1,128})(?:,[ \t]{0,4}|(?![\w"=]))){2,12}/y;
+  /(?:[\w-]{1,16}=(?:\\{0,3}"[^"\r\n\xff]{0,128}"|[\w.;/+=\xff-]{1,128})(?:,[ \t]{0,4}|(?![\w"=]))){2,12}/y;
 const SCHEME = /^(?:bearer|basic|token|negotiate|ntlm|api-?key|private-token)$/i;
 
 function findAuthorization(text: string, at: number): Finding | null {

@@ -99,6 +99,8 @@ export const IN_CONTEXT: readonly Example[] = [
   { kind: 'url-credentials', before: 'https://', secret: MIXED, after: '@git.example.com/x' },
   { kind: 'authorization', before: 'Authorization: Bearer ', secret: MIXED },
   { kind: 'authorization', before: '> authorization: Basic ', secret: 'dXNlcjpwYXNzd29yZA==' },
+  { kind: 'authorization', before: 'map[Authorization:[Basic ', secret: 'dXNlcjpwYXNz', after: ']]' },
+  { kind: 'authorization', before: '"Authorization": ["Basic ', secret: 'dXNlcjpwYXNz', after: '"]' },
   { kind: 'authorization', before: "-H 'Proxy-Authorization: Token ", secret: HEX, after: "'" },
   { kind: 'authorization', before: 'with bearer ', secret: `${HEX}.x` },
   { kind: 'cookie', before: 'Cookie: ', secret: `sid=${HEX}; theme=dark`, after: '\n' },

@@ -94,6 +94,7 @@ describe('what only looks like a secret stays', () => {
     'git@gitlab.example.com:group/app.git',
     `ca: ${Buffer.from('-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq').toString('base64')}`,
     `key: ${Buffer.from('-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A').toString('base64')}`,
+    'Authorization: [FILTERED], [user-1 is refused]',
     'https://packages.example.com/@babel%2fcore',
     'https://example.com:8443/a?mail=me@example.com',
     'max_tokens=4096, tokens: 12345678',
@@ -135,6 +136,14 @@ describe('what only looks like a secret stays', () => {
   ])('%s', (line) => {
     expect(redact(line)).toBe(line);
   });
+});
+
+test('of the signature of a request all goes, also behind the id of a key', () => {
+  const id = `AK${'IA'}QZXWJKVBPYGFMWUH`;
+  const signature = '3f9a1c07be52d84690aa7c13ef08b4d2915c6e7f20ad83b4';
+  const fields = `Credential=${id}/20261118/eu/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`;
+  const out = redact(`> Authorization: AWS4-HMAC-SHA256 ${fields}\n> Host: s3`);
+  expect(out).toMatch(/^> Authorization: [^=]+\n> Host: s3$/);
 });
 
 test('a key whose end is missing does not take the rest of the log with it', () => {
