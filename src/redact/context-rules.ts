@@ -154,13 +154,18 @@ function findBehindName(text: string, start: number, end: number): number {
   const inPair = endAt(IN_PAIR, text, end);
   if (inPair !== -1) return inPair;
   const inOption = endAt(AFTER_OPTION, text, end);
-  if (inOption !== -1) return isOption(text, start) ? inOption : -1;
+  if (inOption !== -1) return isOption(text, start) || isInSql(text, start, inOption) ? inOption : -1;
   const inElement = endAt(IN_ELEMENT, text, end);
   return inElement !== -1 && text[skipBack(text, start, RUN.element) - 1] === '<' ? inElement : -1;
 }
 
 function isOption(text: string, start: number): boolean {
   return text.slice(skipBack(text, start, RUN.word), start).includes('--');
+}
+
+/** `CREATE USER app PASSWORD 'x'` */
+function isInSql(text: string, start: number, value: number): boolean {
+  return text[value] === "'" && /^passw/i.test(text.slice(start, start + 5));
 }
 
 /** The first of the characters in a row, of these, that end here. */

@@ -13,9 +13,10 @@ const CORE = [
   'secret',
   'token',
   // Of keys only those that open something: a cache has keys as well.
-  '(?<=(?:api|access|private|secret|signing|encryption|decryption|master|account|shared|storage|deploy|service|admin|client|auth|session|license|webhook)[_-]?)key',
+  '(?<=(?:api|access|private|secret|signing|encryption|decryption|master|account|shared|storage|deploy|service|admin|client|auth|session|license|webhook|app)[_-]?)key',
 ];
-const SUFFIX = '(?:[_-]?(?:value|key|access[_-]?key|base64|b64|plain|\\d{1,3}))?';
+const SUFFIX =
+  '(?:[_-]?(?:value|key|access[_-]?key|key[_-]?base|base64|b64|plain|prod|production|staging|dev|\\d{1,3}))?';
 
 /** From a place in the name on, to its end. */
 export const TELLING_NAME = `(?:${CORE.join('|')})${SUFFIX}`;

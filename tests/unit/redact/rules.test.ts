@@ -95,6 +95,8 @@ describe('what only looks like a secret stays', () => {
     `ca: ${Buffer.from('-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkq').toString('base64')}`,
     `key: ${Buffer.from('-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A').toString('base64')}`,
     'Authorization: [FILTERED], [user-1 is refused]',
+    '"app_key": "shop-checkout-1"',
+    "error: the password 'app' of user1 is refused",
     'https://packages.example.com/@babel%2fcore',
     'https://example.com:8443/a?mail=me@example.com',
     'max_tokens=4096, tokens: 12345678',
