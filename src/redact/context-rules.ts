@@ -42,9 +42,11 @@ export const CONTEXT_RULES: readonly Rule[] = [
 ];
 
 const USER = `[^${END}/?#"'\`<>()[\\]{}\\\\,;@:]`;
+/** Not the digest of an image, as in `docker://node:24@sha256:…`. */
+const HOST = '@(?!sha\\d{3}:)(?=[\\w.[%-])';
 /** To the last sign that may end it: there are passwords with `@`. */
-const LOGIN = new RegExp(`://(${USER}{0,256}:[^${END}/?#"'\`<>[\\]\\\\]{1,512})@(?=[\\w.[%-])`, 'y');
-const LONE_USER = new RegExp(`://(${USER}{1,256})@(?=[\\w.[%-])`, 'y');
+const LOGIN = new RegExp(`://(${USER}{0,256}:[^${END}/?#"'\`<>[\\]\\\\]{1,512})${HOST}`, 'y');
+const LONE_USER = new RegExp(`://(${USER}{1,256})${HOST}`, 'y');
 
 function findUrlCredentials(text: string, at: number): Finding | null {
   const found = matchAt(LOGIN, text, at + 1) ?? matchAt(LONE_USER, text, at + 1);

@@ -37,6 +37,9 @@ const WHOLE_NAME = new RegExp(`${TELLING_NAME}$`, 'i');
 const STRONG =
   /(?:(?:private|job|deploy|access|refresh|auth|bearer|gitlab)[_-]?token|api[_-]?key|(?:client|app)[_-]?secret|secret[_-]?(?:access[_-]?)?key)/i;
 
+/** There are packages with telling names: `"one-time-password": "^1.2.3"`. */
+const VERSION = /^[~^<>=v]{0,3}\d{1,3}\.\d{1,3}(?:(?:\.\d{1,3}){1,2}(?:[-+.~][\w.+~-]{1,32})?)?$/;
+
 /** `PublicKeyToken` is in the name of every assembly of .NET. */
 const PUBLIC = /public[_-]?key[_-]?token$/i;
 
@@ -47,7 +50,7 @@ export function isTellingName(name: string): boolean {
 /** Of a value after a telling name: not what stands for one, nor code, nor a word. */
 export function looksSecret(name: string, value: string): boolean {
   const isMeant = mayBeSecret(name, seeSorts(value)) && isAsSecret(name, value);
-  return isMeant && !PUBLIC.test(name) && !isPlaceholder(value) && !isCode(value);
+  return isMeant && !PUBLIC.test(name) && !isPlaceholder(value) && !isCode(value) && !VERSION.test(value);
 }
 
 function isAsSecret(name: string, value: string): boolean {

@@ -56,7 +56,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   toRule(
     'slack-token',
     toWords('xoxa- xoxb- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-'),
-    /(?:xapp-|xox[abeoprs][-.])[\w-]{10}/,
+    /(?:xapp-\d-[A-Z0-9]{8}|xox[abeoprs][-.][\w-]{10})/,
     {
       run: dotted,
     },

@@ -44,6 +44,7 @@ export const TOKENS: readonly Example[] = [
   },
   { kind: 'artifactory-token', secret: `AK${'Cp'}${MIXED}${MIXED.slice(0, 24)}` },
   { kind: 'slack-token', secret: `xox${'b'}-123456789012-${MIXED.slice(0, 24)}` },
+  { kind: 'slack-token', secret: `xap${'p'}-1-A${UPPER.slice(0, 10)}-12345-${HEX.slice(0, 8)}` },
   {
     kind: 'slack-webhook',
     before: 'https://',
@@ -158,6 +159,7 @@ export const IN_CONTEXT: readonly Example[] = [
   { kind: 'docker-auth', before: '{"auth": "', secret: 'dXNlcjpwYXNzd29yZDE=', after: '"}' },
   { kind: 'named-secret', before: 'DB_PASSWORD=', secret: 'hunter2' },
   { kind: 'named-secret', before: 'DB_PASSWORD_STAGING=', secret: 'hunter2' },
+  { kind: 'named-secret', before: 'password: ', secret: '2024.11-Sommer' },
   { kind: 'named-secret', before: 'SECRET_KEY_BASE=', secret: HEX },
   { kind: 'named-secret', before: 'APP_KEY=', secret: `base64:${MIXED}=` },
   { kind: 'named-secret', before: 'password: "', secret: 'correct-horse!', after: '"' },
