@@ -5,6 +5,7 @@ import { skipPrefix } from './line-prefix.ts';
 const LF = 0x0a;
 const ESCAPE = 0x1b;
 const BACKSLASH = 0x5c;
+const [PLUS, MINUS] = [0x2b, 0x2d] as const;
 
 /** In lower case; 0 for what may stand between two characters of a secret: space, control characters, backslashes. */
 export const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -28,6 +29,11 @@ export function skipPlainGap(bytes: Uint8Array, at: number): number {
 /** The n, r or t of `\n`, `\r` and `\t`. */
 export function isBreakLetter(byte: number): boolean {
   return byte === 0x6e || byte === 0x72 || byte === 0x74;
+}
+
+/** Git puts one right before each line. */
+export function isDiffSign(bytes: Uint8Array, at: number): boolean {
+  return bytes[at - 1] === LF && (bytes[at] === PLUS || bytes[at] === MINUS);
 }
 
 const MAX_COLOUR = 16;

@@ -1,4 +1,4 @@
-import { FOLDED, skipGap, skipPlainGap } from './bytes.ts';
+import { FOLDED, isDiffSign, skipGap, skipPlainGap } from './bytes.ts';
 import { HEX_SEPARATORS, type Needle, toSpellings } from './own-secrets.ts';
 
 /** Between two characters, altogether. */
@@ -43,13 +43,6 @@ function matchFrom(bytes: Uint8Array, start: number, needle: Needle, first: numb
   }
   return at;
 }
-
-/** Git puts one right before each line. */
-function isDiffSign(bytes: Uint8Array, at: number): boolean {
-  return bytes[at - 1] === LF && (bytes[at] === PLUS || bytes[at] === MINUS);
-}
-
-const [LF, PLUS, MINUS] = [0x0a, 0x2b, 0x2d] as const;
 
 function matchBehind(bytes: Uint8Array, at: number, needle: Needle, index: number): number {
   if (index === needle.bytes.length) return at;

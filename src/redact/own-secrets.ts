@@ -37,8 +37,8 @@ function toForms(secret: string): Needle[] {
   if (FOLDED[plain[0] ?? 0] && isBreakLetter(plain[0] ?? 0) && plain.length > MIN_SECRET_CHARS)
     // Behind a backslash its first letter would be taken for a line break.
     forms.push(plain.subarray(1, isLong ? PIECE_BYTES : undefined));
-  // A space would be taken for a gap, but is a character in an address.
-  const inUrls = / /.test(secret) ? [encodeURIComponent(secret), secret.replaceAll(' ', '+')] : [];
+  // Taken for gaps, but characters in an address.
+  const inUrls = /[ \\]/.test(secret) ? [encodeURIComponent(secret), secret.replaceAll(' ', '+')] : [];
   const once = toBase64(raw);
   const isTooLong = raw.length > MAX_TWICE_BYTES;
   const twice = isTooLong ? [] : once.flatMap((text) => toBase64(Buffer.from(text)));

@@ -1,4 +1,4 @@
-import { FOLDED, skipGap } from './bytes.ts';
+import { FOLDED, isDiffSign, skipGap } from './bytes.ts';
 import { HEX_SEPARATORS, type Needle, toSpellings } from './own-secrets.ts';
 import type { Rule } from './rule.ts';
 
@@ -46,6 +46,17 @@ export function createTriggerTable(rules: readonly Rule[]): TriggerTable {
     }
   }
 
+  function readAcross({ key, places, sign }: Across, index: number, folded: number): Read {
+    if (index <= sign) return { across: { key, places, sign } };
+    const [from, second, third] = places;
+    const next: Across = { key: (key << 8) | folded, places: [second, third, index], sign };
+    const suspicion = suspicions.get(next.key);
+    return {
+      across: second > sign ? null : next,
+      ...(suspicion && { trigger: { from, at: index, suspicion } }),
+    };
+  }
+
   return {
     look(needles) {
       for (const needle of needles) for (const gram of firstGrams(needle)) at(gram).needles.push(needle);
@@ -55,12 +66,21 @@ export function createTriggerTable(rules: readonly Rule[]): TriggerTable {
       const { length } = bytes;
       let key = 0;
       let [first, second, third, fourth] = [from, from, from, from];
+      let across: Across | null = null;
       for (let index = from; index < length; index += 1) {
         const byte = bytes[index] as number;
         const folded = FOLDED[byte] as number;
         if (folded === 0) {
-          if (byte !== SPACE) index = skipGap(bytes, index) - 1;
+          if (byte === SPACE) continue;
+          index = skipGap(bytes, index) - 1;
+          if (isDiffSign(bytes, index + 1))
+            across = { key, places: [second, third, fourth], sign: index + 1 };
           continue;
+        }
+        if (across !== null) {
+          const read = readAcross(across, index, folded);
+          if (read.trigger) found.push(read.trigger);
+          across = read.across;
         }
         key = (key << 8) | folded;
         first = second;
@@ -74,6 +94,19 @@ export function createTriggerTable(rules: readonly Rule[]): TriggerTable {
       return found;
     },
   };
+}
+
+/** What was read before the sign of a diff, as if that were not there. */
+interface Across {
+  key: number;
+  /** Of the last three. */
+  places: [number, number, number];
+  sign: number;
+}
+
+interface Read {
+  across: Across | null;
+  trigger?: Trigger;
 }
 
 const SPACE = 0x20;

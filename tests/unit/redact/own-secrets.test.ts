@@ -112,6 +112,8 @@ describe('a secret of the service is found', () => {
 
 describe('split over two lines, wherever, it is found behind', () => {
   test.each([
+    '+',
+    '-',
     '+ ',
     '- ',
     '> ',
@@ -183,6 +185,13 @@ test.each(['S3cret%Passw0rd', '100%Sicher!!', 'a%25b%2525c', '%%%Own%'])(
       expect(text(`a ${written} b`)).toBe(`a ${REMOVED} b`);
   },
 );
+
+test('a secret with a backslash is found in an address', () => {
+  const secret = 'Pass\\w0rd/of+ours';
+  const { text } = createRedactor({ secrets: [secret] });
+  for (const written of [encodeURIComponent(secret), encodeURIComponent(encodeURIComponent(secret))])
+    expect(text(`a=${written}&b`)).toBe(`a=${REMOVED}&b`);
+});
 
 test('a long key is found in base64 of base64, as of a secret within a secret', () => {
   const key = `sk-${'aZ3kQ9x'.repeat(22)}`;
