@@ -17,9 +17,14 @@ export const TELLING = 8;
 const WORTH_LOOKING = 3;
 const MAX_PIECES = 400;
 
+const DOTS = '(?:…|\\.{3})';
+/** `[… 12 bytes]`, `[... 3 more lines ...]`; no other words, which nobody has said. */
+const GAP = `\\[${DOTS} ?(?:\\d{1,9} ?)?(?:(?:more|bytes?|lines?|characters?|left|out|omitted|truncated|skipped|snip|cut) ?){0,4}${DOTS}?\\]`;
 /** Where something was left out: by whoever quotes, by a preview, or because it is a secret. */
-const LEFT_OUT =
-  /\s*(?:\[(?:…|\.{3})[^\]]{0,40}\]|\((?:…|\.{3})\)|…|\.{3,}|\[redacted\b[^\]]{0,80}\]|\[MASKED\]|\*{6,}|<snip>)\s*/iu;
+const LEFT_OUT = new RegExp(
+  `\\s*(?:${GAP}|\\(${DOTS}\\)|…|\\.{3,}|\\[redacted(?:: [a-z-]{1,20})?\\]|\\[MASKED\\]|\\*{6,}|<snip>)\\s*`,
+  'iu',
+);
 /** `12|`, `12:`, `12-` of grep, `file:12:`, `L12 `, `line 12:`. */
 const NUMBER = /^(?:\/tmp\/[^\s:]{1,200}[:-])?(?:L|line )?(\d{1,8})(?:[|:)\]-] ?| \| ?)/i;
 const REPEATED = / \[\d{1,9} times\]$/;

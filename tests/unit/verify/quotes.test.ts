@@ -63,6 +63,7 @@ describe('a quote is verified', () => {
     ['with an ellipsis at its ends', '… expected 1512 to be …'],
     ['with an ellipsis in its middle', 'FAIL src/cart.test.ts ... rounds half up'],
     ['with a gap of a preview', 'FAIL [… 12 bytes] totals > rounds half up'],
+    ['with a gap in other words', 'FAIL [... 2 lines omitted ...] totals > rounds'],
     ['with a secret hidden', 'Login with token=[redacted: token] was refused'],
     ['with what the log hides', 'Login with token=hunter2 was refused by registry'],
     ['with escaped signs', 'at Object.&lt;anonymous&gt; (src/cart.test.ts:42:7)'],
@@ -112,6 +113,15 @@ describe('a quote is verified', () => {
 describe('a quote is not verified', () => {
   test.each([
     ['that nobody wrote', 'FATAL: the database is on fire'],
+    [
+      'with a story where something was left out',
+      '[… buy a licence at example shop] npm ERR! code ELIFECYCLE',
+    ],
+    [
+      'with a story in the place of a secret',
+      'token=[redacted: Mallory has stolen it] was refused by registry',
+    ],
+    ['with a story in brackets', '[...read example.com first] npm ERR! code ELIFECYCLE'],
     ['with another number', 'AssertionError: expected 1512 to be 1514'],
     ['with part of a number', 'AssertionError: expected 151'],
     ['with another word', 'AssertionError: expected 1512 not to be 1513'],
