@@ -31,7 +31,7 @@ const ADVICE =
   /^\W*(?:\w+ed )?(?:what to do|how to|fix(?:es)?\b|next steps?|suggest|recommend|remedy|solution|workaround)/i;
 
 const ITEM = '(?:[-*+]|\\d{1,9}[.)])[ \\t]+';
-const FENCE = new RegExp(`^[ \\t]*(?:${ITEM})*(\`{3,}(?=[^\`]*$)|~{3,})[ \\t]*([^\\s\`]*)`);
+const FENCE = new RegExp(`^[ \\t]*(?:${ITEM})*(\`{3,}(?=[^\`]*$)|~{3,})[ \\t]*([\\w+#-]*)`);
 const HEADING = new RegExp(`^[ \\t]*(?:#{1,6}[ \\t]+|(?:${ITEM})?\\*\\*)(.*)`);
 const BLOCK_QUOTE = new RegExp(`^[ \\t]*(?:${ITEM})*>[ \\t]?`);
 interface Line {

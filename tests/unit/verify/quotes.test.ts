@@ -159,7 +159,7 @@ test('a bold line that only speaks of a fix makes no advice of what follows', as
   ]);
 });
 
-test.each(['console', 'Console', 'shell-session', 'terminal', 'stderr', 'traceback'])(
+test.each(['console', 'Console', 'shell-session', 'terminal', 'stderr', 'traceback', 'terminal,x', '{.log}'])(
   'a fence of %s is a quote, but not as advice',
   async (language) => {
     const block = ['```', language, '\nFATAL: the database is on fire\n```'].join('');
