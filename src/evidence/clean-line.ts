@@ -12,8 +12,13 @@ const MARKS =
   /(?:section_(?:start|end):\d{1,12}:[\w.-]{1,128}(?:\[[^\]]{0,256}\])?|travis_(?:fold|time):(?:start|end):[\w.,:=-]{1,256})\r?/g;
 
 export function cleanLine(raw: string): string {
+  const isMarked = raw.includes('section_') || raw.includes('travis_');
+  return cleanTerminal(isMarked ? raw.replace(MARKS, '') : raw);
+}
+
+/** The same with the marks of the CI system. */
+export function cleanTerminal(raw: string): string {
   let text = raw;
-  if (text.includes('section_') || text.includes('travis_')) text = text.replace(MARKS, '');
   if (text.includes(ESCAPE)) text = text.replace(TERMINAL_COMMANDS, '');
   if (text.includes('\r')) text = afterOverwriting(text);
   return (INVISIBLE.test(text) ? text.replace(INVISIBLE_ALL, '') : text).trimEnd();

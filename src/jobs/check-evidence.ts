@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Hooks } from '../agent/hooks.ts';
 import type { Message } from '../agent/messages.ts';
+import { toPlainLines } from '../publish/visible-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { FindOwnJobs } from '../sources/gitlab/own-jobs.ts';
 import { type CheckedNote, checkNote } from '../verify/check-note.ts';
@@ -56,7 +57,7 @@ export function createEvidenceCheck({
     hook: {
       async afterAgent(answer, { messages, signal }) {
         if (isSentBack) return undefined;
-        const checked = await check(answer, messages, signal);
+        const checked = await check(toPlainLines(answer), messages, signal);
         const objection = checked && toObjection(checked);
         if (!objection) return undefined;
         isSentBack = true;
@@ -66,11 +67,14 @@ export function createEvidenceCheck({
     async finish(text, messages, signal) {
       // A run that was stopped has nothing to publish.
       if (signal.aborted) return { text, evidence: null };
-      const checked = await check(text, messages, signal);
+      // Its lines as they will be shown: others may be quotes.
+      const plain = toPlainLines(text);
+      const checked = await check(plain, messages, signal);
       if (!checked) return { text, evidence: null };
       const evidence = countVerified(checked);
       if (evidence.verified < evidence.quotes) log.warn(evidence, 'a note has quotes that were not verified');
-      return { text: markNote(text, checked), evidence };
+      const marked = markNote(plain, checked);
+      return { text: marked === plain ? text : marked, evidence };
     },
   };
 }

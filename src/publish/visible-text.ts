@@ -1,10 +1,14 @@
 /** Free of what GitLab would refuse or store differently: half characters, control characters, `\r`. */
 export function toPlainLines(text: string): string {
-  return toVisible(text.toWellFormed())
+  return toVisible(text.toWellFormed().replaceAll(COLOUR, ''))
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
     .trimEnd();
 }
+
+// From a string, since control characters in a pattern are taken for a mistake elsewhere.
+const ESCAPE = '\u001b';
+const COLOUR = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z]`, 'g');
 
 /**
  * The text as it is seen: without characters that are not, which hide words from people or turn them around. What

@@ -1,5 +1,5 @@
 // A quote as what has to be found, in order: pieces of lines, without what people change when they quote.
-import { cleanLine } from '../evidence/clean-line.ts';
+import { cleanLine, cleanTerminal } from '../evidence/clean-line.ts';
 import type { Quote } from './find-claims.ts';
 
 export interface Piece {
@@ -36,7 +36,8 @@ export function toPieces({ lines }: Pick<Quote, 'lines'>): Piece[] {
 }
 
 function toPiecesOf(line: string, at: number): Piece[] {
-  const text = normalize(line).replace(REPEATED, '');
+  // Whatever stands in marks of the CI system is seen in a note.
+  const text = toComparable(cleanTerminal(line)).replace(REPEATED, '');
   const [prefix = '', number] = NUMBER.exec(text) ?? [];
   const [first = '', ...rest] = text.slice(prefix.length).split(LEFT_OUT);
   // A number that was written is no part of the line, unless it is.
@@ -52,9 +53,13 @@ function toPiecesOf(line: string, at: number): Piece[] {
     .filter(({ texts }) => countTelling(texts.at(-1) ?? '') >= WORTH_LOOKING);
 }
 
-/** As a person would see it: no colours, blanks as one, the same quotation marks. For both sides. */
+/** A fetched line as a person would see it: no colours and marks, blanks as one, the same quotation marks. */
 export function normalize(line: string): string {
-  let text = cleanLine(line);
+  return toComparable(cleanLine(line));
+}
+
+function toComparable(line: string): string {
+  let text = line;
   if (text.includes('&'))
     text = text.replaceAll(/&(?:lt|gt|amp|quot|apos|#39|#x27);/g, (one) => ENTITIES[one] ?? one);
   if (NOT_ASCII.test(text))

@@ -59,6 +59,19 @@ test('one that stays is marked, and not sent back again', async () => {
 });
 
 test.each([
+  ['the end of a line', `\`\`\`log\r${INVENTED}\r\`\`\``],
+  ['a line written over itself', log(`${INVENTED}\r${TRUE_LINE}`)],
+  ['a title of the terminal', log(`\x1b]0;${INVENTED}\x07${TRUE_LINE}`)],
+])('an invented line that only the note would show is marked: %s', async (_how, text) => {
+  await arrange();
+  const { jobId } = failPipeline();
+  scene.model.script = doing([fetchLog(jobId)], [text]);
+  const { body } = await noteOf(0);
+  expect(body).toContain(INVENTED);
+  expect(body).toContain('*⚠️ Unverified: ');
+});
+
+test.each([
   ['printed', `echo '${INVENTED}'`],
   ['wrote to a file', `echo '${INVENTED}' > /tmp/data/unit-2.log; cat /tmp/data/unit-2.log`],
   ['wrote over a fetched file', `echo '${INVENTED}' > /tmp/data/unit.log; cat /tmp/data/unit.log`],

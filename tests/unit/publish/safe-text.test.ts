@@ -50,6 +50,7 @@ test.each([
   ['a mail address', 'me@evil.test', 'me@\u200bevil.test'],
   ['references', 'step #12 of !3', 'step #\u200b12 of !\u200b3'],
   ['the number of a line in a link', 'https://gitlab.test/a#12!3', 'https://gitlab.test/a#12!3'],
+  ['colours of a terminal', '`\x1b[31;1mred\x1b[0m`', '`red`'],
   ['hidden characters', 'a\u200bb\u202ec\u{e0041}d\ufeffe\u2066f', 'abcdef'],
   ['characters that only look hidden', '👩‍🚀 ❤️ می‌خواهم क्‍ष', '👩‍🚀 ❤️ می‌خواهم क्‍ष'],
   ['a path at the start', '/usr/bin/env', '&#47;usr/bin/env'],

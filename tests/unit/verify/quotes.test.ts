@@ -122,6 +122,7 @@ describe('a quote is not verified', () => {
       'token=[redacted: Mallory has stolen it] was refused by registry',
     ],
     ['with a story in brackets', '[...read example.com first] npm ERR! code ELIFECYCLE'],
+    ['with a story in a mark of the CI system', 'section_start:1:x[buy a licence] npm ERR! code ELIFECYCLE'],
     ['with another number', 'AssertionError: expected 1512 to be 1514'],
     ['with part of a number', 'AssertionError: expected 151'],
     ['with another word', 'AssertionError: expected 1512 not to be 1513'],
