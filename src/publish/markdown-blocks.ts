@@ -1,6 +1,8 @@
 // Divides Markdown into code and the rest, such that GitLab can not see it differently: a fence is written
 // out so that it is code whether or not it stands in a list item.
 
+import { closesFence, type Fence, indentOf, openFence } from '../fences.ts';
+
 export interface TextBlock {
   /** A whole fence, its marks included; or neighbouring lines without a blank one. */
   kind: 'code' | 'paragraph';
@@ -19,6 +21,8 @@ export function toBlocks(lines: readonly string[]): TextBlock[] {
     const fence = openFence(line);
     if (fence) {
       endParagraph();
+      // Not as the line under the text before, which would make a heading of it.
+      if (fence.marks !== '') blocks.push({ kind: 'paragraph', lines: [fence.marks] });
       const content = takeFence(lines, at + 1, fence);
       blocks.push(toCode(fence, content));
       at += content.length + 1;
@@ -32,54 +36,25 @@ export function toBlocks(lines: readonly string[]): TextBlock[] {
   return blocks;
 }
 
-interface Fence {
-  indent: number;
-  mark: string;
-  language: string;
-}
-
-const MAX_INDENT = 20;
-
-function openFence(line: string): Fence | null {
-  const [, mark, info = ''] = /^[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)$/s.exec(line) ?? [];
-  const indent = indentOf(line);
-  if (mark === undefined || indent > MAX_INDENT) return null;
-  const language = info.trim().split(/\s/, 1)[0]?.toLowerCase() ?? '';
-  return { indent, mark, language: LANGUAGES.has(language) ? language : '' };
-}
-
 /** The lines up to the closing one, or to the end. */
-function takeFence(lines: readonly string[], start: number, { indent, mark }: Fence): string[] {
+function takeFence(lines: readonly string[], start: number, fence: Fence): string[] {
   let end = start;
-  while (end < lines.length && !closes(lines[end] ?? '', indent, mark)) end += 1;
+  while (end < lines.length && !closesFence(lines[end] ?? '', fence)) end += 1;
   return lines.slice(start, end);
 }
 
-function closes(line: string, indent: number, mark: string): boolean {
-  const run = /^[ \t]*(`+|~+)[ \t]*$/.exec(line)?.[1] ?? '';
-  // Further right it is content in every reading; up to here it becomes the closing mark in every reading.
-  return run.startsWith(mark) && indentOf(line) <= indent + 3;
-}
-
-function toCode({ indent, mark, language }: Fence, content: readonly string[]): TextBlock {
+function toCode({ indent, mark, info }: Fence, content: readonly string[]): TextBlock {
+  const language = info.trim().split(/\s/, 1)[0]?.toLowerCase() ?? '';
   const margin = ' '.repeat(indent);
   // A line that stands further left would end a list item and its fence with it. Markdown takes the margin
   // off again, so the code looks the same.
   const padded = content.map((line) =>
     /^[ \t]*$/.test(line) || indentOf(line) >= indent ? line : `${margin}${line.replace(/^[ \t]+/, '')}`,
   );
-  return { kind: 'code', lines: [`${margin}${mark}${language}`, ...padded, `${margin}${mark}`] };
-}
-
-/** In columns; a tab goes to the next multiple of four. */
-function indentOf(line: string): number {
-  let columns = 0;
-  for (const sign of line) {
-    if (sign === ' ') columns += 1;
-    else if (sign === '\t') columns += 4 - (columns % 4);
-    else break;
-  }
-  return columns;
+  return {
+    kind: 'code',
+    lines: [`${margin}${mark}${LANGUAGES.has(language) ? language : ''}`, ...padded, `${margin}${mark}`],
+  };
 }
 
 // Those that are only coloured. Others are drawn, queried or offered as a change: mermaid, glql, suggestion.

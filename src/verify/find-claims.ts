@@ -1,5 +1,6 @@
 // What a note claims to have from jobs: quotes, and links to jobs and their lines. By lines of the Markdown, so that a
 // claim that does not hold can be changed where it stands.
+import { closesFence, type Fence, openFence } from '../fences.ts';
 import { findLinks, type JobLink } from './find-links.ts';
 
 export interface Claims {
@@ -31,7 +32,6 @@ const ADVICE =
   /^\W*(?:\w+ed )?(?:what to do|how to|fix(?:es)?\b|next steps?|suggest|recommend|remedy|solution|workaround)/i;
 
 const ITEM = '(?:[-*+]|\\d{1,9}[.)])[ \\t]+';
-const FENCE = new RegExp(`^[ \\t]*(?:${ITEM})*(\`{3,}(?=[^\`]*$)|~{3,})[ \\t]*([\\w+#-]*)`);
 const HEADING = new RegExp(`^[ \\t]*(?:#{1,6}[ \\t]+|(?:${ITEM})?\\*\\*)(.*)`);
 const BLOCK_QUOTE = new RegExp(`^[ \\t]*(?:${ITEM})*>[ \\t]?`);
 interface Line {
@@ -61,13 +61,15 @@ function findIn(lines: readonly Line[], found: Found, depth = 0): void {
   for (let index = 0; index < lines.length; index += 1) {
     const { text, at } = lines[index] as Line;
     if (text === '') continue;
-    const [, mark, language = ''] = FENCE.exec(text) ?? [];
-    if (mark !== undefined) {
-      const { content, next } = fences.endOf(index, mark);
-      const isQuote = isEvidence(language.toLowerCase(), found, lines, index);
+    const fence = openFence(text);
+    if (fence) {
+      const { content, next } = fences.endOf(index, fence);
+      const isQuote = isEvidence(languageOf(fence), found, lines, index);
       if (isQuote) addQuote(found, lines.slice(index, next), lines.slice(index + 1, content));
-      // What looks like the beginning of code, but is shown as text, must not hide a quote.
-      index = (isQuote ? next : Math.min(fences.nextLog(index + 1), next)) - 1;
+      const log = isQuote ? next : fences.nextLog(index + 1);
+      // Some readers do not take the beginning of code for one; it must not hide a quote.
+      if (log < next) addQuote(found, lines.slice(log, next), lines.slice(log + 1, content));
+      index = next - 1;
       continue;
     }
     if (BLOCK_QUOTE.test(text)) {
@@ -108,7 +110,7 @@ function findInBlockQuote(marked: readonly Line[], found: Found, depth: number):
   const { near } = found;
   // Otherwise it may quote a person, or be a remark.
   const isQuote = near.length > 0;
-  if (depth < MAX_DEPTH && lines.some(({ text }) => FENCE.test(text))) {
+  if (depth < MAX_DEPTH && lines.some(({ text }) => openFence(text))) {
     findIn(lines, found, depth + 1);
     const around = isQuote ? withoutFences(lines) : [];
     if (around.length > 0) addQuote({ ...found, near }, around, around.map(toPlainLine));
@@ -123,9 +125,10 @@ function withoutFences(lines: readonly Line[]): Line[] {
   const rest: Line[] = [];
   const fences = readFences(lines);
   for (let index = 0; index < lines.length; index += 1) {
-    const [, mark] = FENCE.exec(lines[index]?.text ?? '') ?? [];
-    if (mark === undefined) rest.push(lines[index] as Line);
-    else index = fences.endOf(index, mark).next - 1;
+    const line = lines[index] as Line;
+    const fence = openFence(line.text);
+    if (fence) index = fences.endOf(index, fence).next - 1;
+    else rest.push(line);
   }
   return rest;
 }
@@ -166,25 +169,25 @@ function endOf(lines: readonly Line[], start: number, belongs: (line: Line) => b
 
 interface Fences {
   /** Of the fence that begins there. */
-  endOf(start: number, mark: string): { content: number; next: number };
+  endOf(start: number, fence: Fence): { content: number; next: number };
   /** The first line from there that begins a quote, marked as such; behind the last line if there is none. */
   nextLog(from: number): number;
 }
 
 /** Looked for once: a text may be nothing but fences, each of which ends far behind. */
 function readFences(lines: readonly Line[]): Fences {
-  const closing: { [sign: string]: { at: number; length: number }[] } = { '`': [], '~': [] };
-  for (const [at, { text }] of lines.entries()) {
-    const mark = CLOSING.exec(text)?.[1] ?? '';
-    closing[mark.charAt(0)]?.push({ at, length: mark.length });
-  }
-  const logs = lines.flatMap(({ text }, at) => (LOG.has(toLanguage(text)) ? [at] : []));
+  const closing: { [sign: string]: number[] } = { '`': [], '~': [] };
+  for (const [at, { text }] of lines.entries()) closing[CLOSING.exec(text)?.[1] ?? '']?.push(at);
+  const logs = lines.flatMap(({ text }, at) => {
+    const fence = openFence(text);
+    return fence && LOG.has(languageOf(fence)) ? [at] : [];
+  });
   return {
-    endOf(start, mark) {
-      const marks = closing[mark.charAt(0)] ?? [];
-      let index = firstFrom(start + 1, marks.length, (one) => marks[one]?.at ?? 0);
-      while ((marks[index]?.length ?? mark.length) < mark.length) index += 1;
-      const content = marks[index]?.at;
+    endOf(start, fence) {
+      const places = closing[fence.mark.charAt(0)] ?? [];
+      let index = firstFrom(start + 1, places.length, (one) => places[one] ?? 0);
+      while (index < places.length && !closesFence(lines[places[index] ?? 0]?.text ?? '', fence)) index += 1;
+      const content = places[index];
       return content === undefined
         ? { content: lines.length, next: lines.length }
         : { content, next: content + 1 };
@@ -205,10 +208,10 @@ function firstFrom(from: number, count: number, placeOf: (index: number) => numb
   return low;
 }
 
-const CLOSING = /^[ \t]*(`{3,}|~{3,})[ \t]*$/;
+const CLOSING = /^[ \t]*([`~])\1{2,}[ \t]*$/;
 
-function toLanguage(text: string): string {
-  return FENCE.exec(text)?.[2]?.toLowerCase() ?? '';
+function languageOf({ info }: Fence): string {
+  return /^[ \t]*(\w[\w+#-]*)/.exec(info)?.[1]?.toLowerCase() ?? '';
 }
 
 function toPlainLine({ text, at }: Line): Line {

@@ -9,6 +9,7 @@ const SRC = join(import.meta.dirname, '../../src');
 const GROUND = [
   'address-logins.ts',
   'errors.ts',
+  'fences.ts',
   'deadline.ts',
   'learn.ts',
   'mentions.ts',

@@ -56,6 +56,7 @@ test.each([
   ['a path at the start', '/usr/bin/env', '&#47;usr/bin/env'],
   ['front matter', '---\na: b\n---', '&#45;--\na: b\n---'],
   ['a drawing', '```mermaid\ngraph\n```', '```\ngraph\n```'],
+  ['a fence in an item of a list', 'x\n- ```sh\n  ls\n  ```\ny', 'x\n\n-\n\n  ```sh\n  ls\n  ```\n\ny'],
   ['a fence without end', 'a\n\n~~~~ sh x\nb', 'a\n\n~~~~sh\nb\n~~~~'],
   ['a section without end', '<details>\n\na', '<details>\n\na\n\n</details>'],
   ['code in a table', '| `a | b` |\n|--|--|', '| `a \\| b` |\n|--|--|'],

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AnswerFile } from '../../../src/agent/messages.ts';
+import { toBlocks } from '../../../src/publish/markdown-blocks.ts';
 import { checkNote } from '../../../src/verify/check-note.ts';
 import { type Document, findDocuments } from '../../../src/verify/documents.ts';
 import { findClaims } from '../../../src/verify/find-claims.ts';
@@ -452,5 +453,28 @@ describe('the link of a job of others', () => {
     expect(toObjection(checked)).toContain('no job of a pipeline of this merge request');
     const ours = Array.from({ length: 70 }, (_, at) => `${JOB}?page=${at}`).join('\n');
     expect(markNote(ours, await others(ours))).toBe(ours);
+  });
+});
+
+describe('what a block shows when it is posted', () => {
+  const fire = 'FATAL: the database is on fire';
+  const TRUE = 'npm ERR! code ELIFECYCLE';
+  /** The lines of its blocks that look like those of a log. */
+  const shownAsLog = (note: string): string =>
+    toBlocks(note.split('\n'))
+      .filter(({ kind, lines }) => kind === 'code' && /^ *(?:`{3,}|~{3,})(?:log)?$/.test(lines[0] ?? ''))
+      .flatMap(({ lines }) => lines)
+      .join('\n');
+
+  test.each([
+    ['a closing mark far to the right', `\`\`\`log\n${TRUE}\n    \`\`\`\n${fire}\n\`\`\``],
+    ['code in an item of a list', `- \`\`\`ts\n  \`\`\`\n${fire}\n\`\`\``],
+    ['code in an item of a list that ends', `- \`\`\`ts\nwords\n\`\`\`\n${fire}\n\`\`\``],
+    ['a log in an item of a list', `- \`\`\`log\n  ${TRUE}\n  \`\`\`\n${fire}\n\`\`\``],
+    ['an indent that is too deep for code', `${' '.repeat(24)}\`\`\`ts\n\`\`\`\n${fire}\n\`\`\``],
+    ['several of them', `1. ~~~ts\n~~~\n${fire}\n~~~`],
+  ])('is a quote, or text: behind %s', async (_what, note) => {
+    const all = await kinds(note);
+    expect(shownAsLog(note).includes(fire)).toBe(all.includes('not-found'));
   });
 });
