@@ -52,7 +52,8 @@ export interface GitlabClient {
   /** One cheap try: is GitLab there, and does it take our token? */
   ping(signal?: AbortSignal): Promise<void>;
   /**
-   * The same client, its requests bound to this signal; gitbeaker's calls take none of their own.
+   * The same client, its requests bound to this signal; gitbeaker's calls take none of their own. A write that was sent
+   * is seen through.
    * With `pages`, one list can be read with it, which ends where their budget does.
    */
   withSignal(signal: AbortSignal, pages?: ListPages): GitlabClient;

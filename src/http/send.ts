@@ -30,7 +30,7 @@ export function createSend({ exchange, redact, ...parts }: SendParts): Send {
   async function tryOnce<T>(request: HttpRequest, read: (answer: Answer) => Promise<T>): Promise<Try<T>> {
     const startedAt = clock.now();
     try {
-      const answer = await exchange(request);
+      const answer = await exchange(toUnbroken(request));
       const { status } = answer;
       log?.debug(
         { request: describe(request), status, durationMs: clock.now() - startedAt },
@@ -55,6 +55,11 @@ export function createSend({ exchange, redact, ...parts }: SendParts): Send {
     const failure = fromRefusal(request.method, describe(request), refusal, who);
     return isForeign ? { failure } : { failure, status };
   }
+}
+
+/** A write that is broken off may still be done, at a time when everybody has looked: one that is sent is seen through. */
+function toUnbroken(request: HttpRequest): HttpRequest {
+  return request.method === 'GET' ? request : { ...request, signal: undefined };
 }
 
 /**

@@ -1,5 +1,6 @@
 // GitLab's POST knows no idempotency key, so a note is made to be there once by looking, writing and
-// looking again. Two writers at the same time both end up with the oldest note.
+// looking again. Two writers at the same time both end up with the oldest note, also when one of them was told to stop:
+// whoever has posted looks again.
 import { NotFoundError, RetryableError } from '../errors.ts';
 
 export interface Found {
@@ -10,10 +11,13 @@ export interface Found {
 
 export interface OneNote<Note extends Found> {
   body: string;
+  /** After it nothing is written, but doubles are removed. */
+  signal: AbortSignal;
   /** All notes that stand for this one. A failure is thrown, for it is not "there is none". */
-  find(): Promise<Note[]>;
+  find(signal?: AbortSignal): Promise<Note[]>;
   post(): Promise<unknown>;
   edit(noteId: number): Promise<unknown>;
+  /** Whether told to stop or not. */
   remove(noteId: number): Promise<unknown>;
   /** Whether what is there may be replaced; left out, it may. */
   mayReplace?(there: Note): boolean;
@@ -27,7 +31,7 @@ export interface Ensured {
 
 /** Afterwards the note is there, once, with this body or one that may not be replaced. */
 export async function ensureOne<Note extends Found>(one: OneNote<Note>): Promise<Ensured> {
-  const before = await one.find();
+  const before = await one.find(one.signal);
   const isNew = before.length === 0;
   if (isNew) await settle(one.post, async () => (await one.find()).length > 0);
   const [kept, ...doubles] = oldestFirst(isNew ? await one.find() : before);
@@ -40,6 +44,8 @@ export async function ensureOne<Note extends Found>(one: OneNote<Note>): Promise
   const { noteId, discussionId } = kept;
   if (kept.body === one.body || (!isNew && one.mayReplace?.(kept) === false))
     return { noteId, discussionId, outcome: isNew ? 'created' : 'unchanged' };
+  // The note that was there first may be that of whoever works in our place by now.
+  one.signal.throwIfAborted();
   await settle(
     () => one.edit(noteId),
     async () => (await one.find()).some((note) => note.noteId === noteId && note.body === one.body),

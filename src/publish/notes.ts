@@ -93,7 +93,8 @@ export interface NotesParts {
 
 export function createNotes(parts: NotesParts): Notes {
   const { client, agent, markers, linkHosts, redactor, maxBytes } = parts;
-  const onlyOurs = (notes: ThreadNote[], { mr, signal }: { mr: MrRef; signal: AbortSignal }) =>
+  const bindTo = (signal?: AbortSignal) => (signal ? client.withSignal(signal) : client);
+  const onlyOurs = (notes: ThreadNote[], mr: MrRef, signal?: AbortSignal) =>
     onlyMarked(notes, mr, { agent, markers, signal });
 
   const sign = (text: string, mr: MrRef, marker: Marker): string =>
@@ -107,8 +108,10 @@ export function createNotes(parts: NotesParts): Notes {
   };
 
   /** Whatever their session: a later run takes over the note of an earlier one. */
-  const findAnalyses = async (bound: GitlabClient, of: { mr: MrRef; signal: AbortSignal }) =>
-    (await onlyOurs(await readThreads(bound, of.mr), of)).filter(({ marker }) => marker.kind === 'analysis');
+  const findAnalyses = async (mr: MrRef, signal?: AbortSignal) =>
+    (await onlyOurs(await readThreads(bindTo(signal), mr), mr, signal)).filter(
+      ({ marker }) => marker.kind === 'analysis',
+    );
 
   return {
     async ensureAnalysis(analysis) {
@@ -116,27 +119,24 @@ export function createNotes(parts: NotesParts): Notes {
       const bound = client.withSignal(signal);
       const body = sign(toText(analysis, status), mr, { kind: 'analysis', sessionId });
       return ensureOne({
-        ...writesOf(bound, mr, body),
-        find: () => findAnalyses(bound, analysis),
+        ...writesOf(client, mr, body, signal),
+        find: (until) => findAnalyses(mr, until),
         post: () => bound.api.MergeRequestNotes.create(mr.projectId, mr.iid, body),
         mayReplace: ({ marker }) => mayReplace(marker.sessionId),
       });
     },
 
     async markAnalysis({ mr, status, isMeant, signal }) {
-      const bound = client.withSignal(signal);
-      const [note] = (await findAnalyses(bound, { mr, signal })).toSorted((a, b) => a.noteId - b.noteId);
+      const [note] = (await findAnalyses(mr, signal)).toSorted((a, b) => a.noteId - b.noteId);
       if (!note || !isMeant(note.marker.sessionId)) return null;
       const body = sign(withStatus(withoutMarker(note.body), status), mr, note.marker);
-      const find = () => findAnalyses(bound, { mr, signal });
-      await ensureOne({ ...writesOf(bound, mr, body), find, post: async () => undefined });
+      const find = (until?: AbortSignal) => findAnalyses(mr, until);
+      await ensureOne({ ...writesOf(client, mr, body, signal), find, post: async () => undefined });
       return { noteId: note.noteId };
     },
 
-    async findAnalysis(of) {
-      const [note] = (await findAnalyses(client.withSignal(of.signal), of)).toSorted(
-        (a, b) => a.noteId - b.noteId,
-      );
+    async findAnalysis({ mr, signal }) {
+      const [note] = (await findAnalyses(mr, signal)).toSorted((a, b) => a.noteId - b.noteId);
       return note ? { noteId: note.noteId, sessionId: note.marker.sessionId } : null;
     },
 
@@ -145,9 +145,9 @@ export function createNotes(parts: NotesParts): Notes {
       const bound = client.withSignal(signal);
       const body = sign(toText(reply), mr, { kind: 'reply', sessionId, replyTo });
       const ensured = await ensureOne({
-        ...writesOf(bound, mr, body),
-        find: async () =>
-          (await onlyOurs(await readThread(bound, mr, discussionId), reply)).filter(
+        ...writesOf(client, mr, body, signal),
+        find: async (until) =>
+          (await onlyOurs(await readThread(bindTo(until), mr, discussionId), mr, until)).filter(
             ({ marker }) => marker.kind === 'reply' && marker.replyTo === replyTo,
           ),
         post: () => bound.api.MergeRequestDiscussions.addNote(mr.projectId, mr.iid, discussionId, body),
@@ -158,7 +158,7 @@ export function createNotes(parts: NotesParts): Notes {
 
     async findSession({ mr, discussionId, signal }) {
       const thread = await readIfThere(client.withSignal(signal), mr, discussionId);
-      const [last] = (await onlyOurs(thread, { mr, signal })).toSorted(lastWrittenFirst);
+      const [last] = (await onlyOurs(thread, mr, signal)).toSorted(lastWrittenFirst);
       return last ? { sessionId: last.marker.sessionId, noteId: last.noteId } : null;
     },
 
@@ -166,7 +166,7 @@ export function createNotes(parts: NotesParts): Notes {
       const bound = client.withSignal(signal);
       const notes = discussionId ? await readIfThere(bound, mr, discussionId) : await readThreads(bound, mr);
       const { id: agentId } = await agent.get(signal);
-      const ours = await onlyOurs(notes, { mr, signal });
+      const ours = await onlyOurs(notes, mr, signal);
       const firstOf = new Map(ours.toReversed().map((note) => [note.discussionId, note.noteId]));
       const answered = new Set(ours.map(({ marker }) => (marker.kind === 'reply' ? marker.replyTo : null)));
       return notes
@@ -189,11 +189,13 @@ export function createNotes(parts: NotesParts): Notes {
   };
 }
 
-function writesOf({ api }: GitlabClient, { projectId, iid }: MrRef, body: string) {
+function writesOf(client: GitlabClient, { projectId, iid }: MrRef, body: string, signal: AbortSignal) {
+  const bound = client.withSignal(signal);
   return {
     body,
-    edit: (noteId: number) => api.MergeRequestNotes.edit(projectId, iid, noteId, { body }),
-    remove: (noteId: number) => api.MergeRequestNotes.remove(projectId, iid, noteId),
+    signal,
+    edit: (noteId: number) => bound.api.MergeRequestNotes.edit(projectId, iid, noteId, { body }),
+    remove: (noteId: number) => client.api.MergeRequestNotes.remove(projectId, iid, noteId),
   };
 }
 

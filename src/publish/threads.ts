@@ -53,7 +53,7 @@ export async function readThread(
 export async function onlyMarked(
   notes: readonly ThreadNote[],
   mr: MrRef,
-  { agent, markers, signal }: { agent: AgentAccount; markers: Markers; signal: AbortSignal },
+  { agent, markers, signal }: { agent: AgentAccount; markers: Markers; signal: AbortSignal | undefined },
 ): Promise<MarkedNote[]> {
   const { id } = await agent.get(signal);
   const place = { projectId: mr.projectId, mrIid: mr.iid };

@@ -40,11 +40,23 @@ describe('an abort', () => {
     const controller = new AbortController();
 
     const { api } = createClient(url).withSignal(controller.signal);
-    const call = failureOf(api.MergeRequestNotes.create(1, 2, 'hello'));
+    const call = failureOf(api.MergeRequests.show(1, 2));
     await arrived.promise;
     controller.abort(reason);
 
     expect(await call).toBe(reason);
+  });
+
+  it('does not break off a write that was sent: it may be done all the same, later', async () => {
+    const controller = new AbortController();
+    const { url } = await startServer((_, response) => {
+      controller.abort(reason);
+      answerJson(response, { id: 1, body: 'hello' });
+    });
+    const { api } = createClient(url).withSignal(controller.signal);
+
+    expect(await api.MergeRequestNotes.create(1, 2, 'hello')).toMatchObject({ id: 1 });
+    expect(await failureOf(api.MergeRequestNotes.create(1, 2, 'hello'))).toBe(reason);
   });
 
   it('ends a refusal that never finishes its words', async () => {

@@ -239,6 +239,25 @@ test('an aborted run posts nothing', async () => {
   expect(scene.writes()).toEqual([]);
 });
 
+test('one who was told to stop while it posts sees to it that there is one note, that of who came after it', async () => {
+  await using scene = await createScene();
+  const notes = scene.createNotes();
+  scene.gitlab.fail({ match: { method: 'POST', times: 1 }, with: { delayMs: 300 } });
+  const run = new AbortController();
+  const late = notes
+    .ensureAnalysis({ ...scene.analysis('Late'), signal: run.signal })
+    .catch((error: Error) => error.message);
+  await expect.poll(scene.writes).toEqual(['POST']);
+  run.abort(new Error('the lock was lost'));
+
+  const made = await notes.ensureAnalysis(scene.analysis('New'));
+
+  expect(await late).toBe('the lock was lost');
+  const posts = () => scene.gitlab.requests.filter(({ method }) => method === 'POST');
+  await expect.poll(() => posts().map(({ status }) => status)).toEqual([201, 201]);
+  expect(scene.notes()).toMatchObject([{ id: made.noteId, body: expect.stringContaining('New') }]);
+});
+
 test('there is no note without a text', async () => {
   await using scene = await createScene();
 
