@@ -31,9 +31,9 @@ export async function markPassed(deps: Marking, job: PipelinePassedJob, context:
   const mr = await findMergeRequest(deps, job, context.signal);
   if (mr?.state !== 'opened' || (mr.sha !== job.sha && !job.isMergeResult)) return;
   const sessionId = toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
-  const note = await deps.notes.findAnalysis({ mr, signal: context.signal });
-  if (note?.sessionId !== sessionId) return;
   await holdNote(deps, mr, context, async (signal) => {
+    const note = await deps.notes.findAnalysis({ mr, signal });
+    if (note?.sessionId !== sessionId) return;
     const passed = await findPassed(deps, mr, signal);
     if (!passed) return;
     const isMeant = (other: string) => other === sessionId;

@@ -124,6 +124,17 @@ test('a success of the same commit is noted on top; another failure makes the an
   expect(notes().map(({ id }) => id)).toEqual([first.id]);
 }, 60_000);
 
+test('a success while the analysis is being posted is noted on top, too', async () => {
+  await arrange();
+  scene.gitlab.fail({ match: { method: 'POST', path: /\/notes$/, times: 1 }, with: { delayMs: 1_000 } });
+  const { jobId } = failPipeline();
+  const isPosting = () =>
+    scene.gitlab.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/notes'));
+  await poll(isPosting).toBe(true);
+  scene.gitlab.setJobStatus(scene.gitlab.retryJob(jobId).id, 'success');
+  await poll(body).toMatch(/^> ✅ \*\*Passed on retry:/);
+}, 60_000);
+
 test('a success beside a pipeline that still fails changes nothing', async () => {
   await arrange();
   failPipeline();
