@@ -100,7 +100,8 @@ function toRun({ id, job, attempt }: JobContext, now: number): Omit<Run, 'failin
     projectId: job.project.id,
     projectPath: job.project.path,
     mrIid: job.mrIid,
-    sha: job.kind === 'analyze' ? job.sha : null,
+    // The commit of a merge result is not that of the merge request.
+    sha: job.kind === 'analyze' && !job.isMergeResult ? job.sha : null,
     state: 'running',
     ending: null,
     reason: null,

@@ -25,7 +25,8 @@ export async function stopOutdatedRuns(deps: Stopping, job: MergeRequestChangedJ
   const { project, mrIid, change, sha } = job;
   const running = await listRunning(deps, { projectId: project.id, iid: mrIid });
   for (const run of running) {
-    const isOutdated = change !== 'pushed' || run.sha !== sha;
+    // One that does not know its commit yet is about whichever is the newest when it looks.
+    const isOutdated = change !== 'pushed' || (run.sha !== null && run.sha !== sha);
     if (run.kind !== 'analyze' || !isOutdated) continue;
     const outcome = await deps.queue.stopRunning(run.jobId, REASONS[change]);
     if (outcome === 'stopping') deps.log.info({ stopped: run.jobId, outcome }, 'run stopped');

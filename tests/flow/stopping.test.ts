@@ -72,6 +72,26 @@ test('a push that is heard of late does not take back the failure of its own com
   await expect.poll(scene.eyes, { timeout: 20_000 }).toHaveLength(1);
 });
 
+test('a push that is heard of late does not take back a failure whose job has just begun', async () => {
+  scene = await createScene({ backend: await pglite.create() });
+  const service = await scene.start();
+  const reading = { method: 'GET', path: /merge_requests\/\d+$/ };
+  scene.gitlab.fail({ match: { ...reading, times: 1 }, with: { delayMs: 1_500 } });
+  failPipeline(scene);
+  const merged = { sha: 'c'.repeat(40), ref: `refs/merge-requests/${scene.mr.iid}/merge` };
+  await deliver(service, payloadFor(scene, merged));
+  const isReading = () => scene.gitlab.requests.some(({ path }) => reading.path.test(path));
+  await expect.poll(isReading, { timeout: 20_000 }).toBe(true);
+  const push = mergeRequestHook({
+    iid: scene.mr.iid,
+    oldrev: 'a'.repeat(40),
+    last_commit: { id: scene.sha() },
+  });
+  await deliver(service, { ...push, project: toProject(scene) });
+  const endings = () => scene.logged.filter(({ msg }) => msg === 'job ended');
+  await expect.poll(endings, { timeout: 20_000 }).toMatchObject([{ ending: 'answered' }]);
+}, 60_000);
+
 test('a push that is heard of late does not take back a failure that was merged into a job that waits for another try', async () => {
   scene = await createScene({ backend: await pglite.create(), config: { queue: { backoffMs: 6_000 } } });
   const service = await scene.start();
