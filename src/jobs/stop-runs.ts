@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type MergeRequestChangedJob, toMergeKey } from '../queue/job.ts';
+import { laneOf, type MergeRequestChangedJob } from '../queue/job.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import type { Records, Run } from '../records/records.ts';
 
@@ -39,19 +39,19 @@ export async function stopAllRuns(
   mr: { projectId: number; iid: number },
   reason: string,
 ): Promise<number> {
+  const open = (await deps.queue.list()).filter(
+    ({ job, state }) =>
+      state !== 'failed' && laneOf(job) === 'work' && job.project.id === mr.projectId && job.mrIid === mr.iid,
+  );
+  // Whose merge request was found by its commit tells it only here.
   const running = await listRunning(deps, mr);
-  await stopRuns(deps, running, reason);
-  const waiting = await deps.queue.waiting(toMergeKey(mr.projectId, mr.iid));
-  if (waiting) await stopById(deps, waiting.id, reason);
-  return running.length + (waiting ? 1 : 0);
+  const ids = new Set([...open.map(({ id }) => id), ...running.map(({ jobId }) => jobId)]);
+  for (const id of ids) await stopById(deps, id, reason);
+  return ids.size;
 }
 
 function listRunning({ records }: Stopping, mr: { projectId: number; iid: number }): Promise<Run[]> {
   return records.runs.list({ mr, state: 'running', limit: MAX_RUNS });
-}
-
-async function stopRuns(deps: Stopping, runs: readonly Run[], reason: string): Promise<void> {
-  for (const { jobId } of runs) await stopById(deps, jobId, reason);
 }
 
 /** A job, by its id, and the record of its run. */

@@ -232,3 +232,24 @@ test.each(['@hummingbird stop', 'Stop, please!'])(
   },
   60_000,
 );
+
+test('a stop in the thread takes back a reply that waits for a place, too', async () => {
+  await arrange({ config: { projects: { 'shop/**': { maxConcurrent: 1 } } } });
+  failPipeline();
+  const { discussionId } = await noteOf(0);
+  await poll(ended).toHaveLength(1);
+  workForLong();
+  const { gitlab, project, nadia } = scene;
+  const elsewhere = { projectId: project.id, authorId: nadia.id, title: 'Other', sourceBranch: 'other' };
+  const other = gitlab.addMergeRequest(elsewhere);
+  failPipeline({ ...scene, mr: other });
+  await poll(isWorking).toBe(true);
+  ask(discussionId, 'First?');
+  await gitlab.idle();
+  const stop = ask(discussionId, 'Stop!');
+  await poll(() => gitlab.awards(stop.id)).toMatchObject([{ name: 'thumbsup' }]);
+  gitlab.closeMergeRequest(other);
+  scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
+  ask(discussionId, 'Second?');
+  expect((await noteOf(1)).body).toContain('To "Second?": yes.');
+}, 60_000);
