@@ -94,9 +94,12 @@ async function findFailures(
     const told = [`pipeline/${pipeline.id}`, ...end.failedJobIds.map((id) => `job/${id}`)];
     // A report from outside that fails in a pipeline which has failed before is told by no event.
     const isUntold = !ids.some((id) => told.includes(id));
-    const eventKey = isUntold
-      ? toEventKey(job, 'untold', pipeline.id, pipeline.sha, ids.toSorted().join('+'))
-      : toFailedPipelineKey(job, end);
+    // The event was heard when nobody could say what merge request it is about.
+    const isOlder = Date.parse(end.finishedAt ?? '') < Date.parse(mr.createdAt);
+    const eventKey =
+      isUntold || isOlder
+        ? toEventKey(job, 'untold', mr.iid, pipeline.id, pipeline.sha, ids.toSorted().join('+'))
+        : toFailedPipelineKey(job, end);
     const what = hasNote ? 'failed since the analysis' : 'failed, and there is no analysis';
     missed.push({ job, eventKey, why: `pipeline ${pipeline.id} of ${mr.sha.slice(0, 8)} ${what}` });
   }

@@ -115,6 +115,30 @@ test('of a call by name in a thread of others is made up for, unless the workflo
   expect(await reconcile({ dryRun: true })).toMatchObject({ missed: [] });
 }, 60_000);
 
+test('what failed before there was a merge request is found once there is one', async () => {
+  scene = await createScene({ backend: await pglite.create() });
+  const { gitlab, mr } = scene;
+  const lost = await loseWebhooks();
+  gitlab.closeMergeRequest(mr);
+  failPipeline();
+  await gitlab.idle();
+  const failed = lost.findLast((one) => one.object_attributes.status === 'failed');
+  const service = await scene.start();
+  expect((await deliver(service, { ...failed, merge_request: null })).body.status).toBe('queued');
+  await poll(ended).toMatchObject([{ ending: 'nothing-to-do' }]);
+  await scene.stop();
+
+  gitlab.reopenMergeRequest(mr);
+  // As if it had been opened only now.
+  Object.assign(mr, { createdAt: new Date() });
+  expect(await reconcile({ dryRun: true })).toMatchObject({ missed: [{ job: { mrIid: mr.iid } }] });
+  expect(await reconcile()).toMatchObject({ missed: [{ job: { mrIid: mr.iid } }] });
+  await scene.start();
+  await poll(notes).toHaveLength(1);
+  await scene.stop();
+  expect(await reconcile()).toMatchObject({ missed: [] });
+}, 60_000);
+
 test('a worker looks by itself, and finds what failed since an analysis', async () => {
   scene = await createScene({ backend: await pglite.create(), config: { reconcile: { everyMs: 500 } } });
   await scene.start();

@@ -10,6 +10,7 @@ export interface MergeRequest {
   sha: string;
   webUrl: string;
   authorId: number;
+  createdAt: string;
   /** Also of the commit that GitLab made of both branches; null if there is none, or a list did not tell. */
   headPipelineId: number | null;
 }
@@ -46,6 +47,7 @@ interface WireMergeRequest {
   sha: string;
   web_url: string;
   author: { id: number };
+  created_at: string;
   head_pipeline?: { id: number } | null;
 }
 
@@ -58,6 +60,7 @@ function fromWire(mr: WireMergeRequest): MergeRequest {
     sha: mr.sha,
     webUrl: mr.web_url,
     authorId: mr.author.id,
+    createdAt: mr.created_at,
     headPipelineId: mr.head_pipeline?.id ?? null,
   };
 }

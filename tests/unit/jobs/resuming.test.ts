@@ -505,6 +505,7 @@ async function run(
         sha: 'abc',
         webUrl: 'http://gitlab.test',
         authorId: 1,
+        createdAt: '2026-11-01T12:00:00Z',
         headPipelineId: null,
       },
       workflow: WORKFLOW,

@@ -102,6 +102,7 @@ const SUBJECT = {
     sha: 'abc',
     webUrl: 'http://gitlab.test',
     authorId: 1,
+    createdAt: '2026-11-01T12:00:00Z',
     headPipelineId: null,
   },
   question: QUESTION,

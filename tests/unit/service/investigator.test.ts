@@ -89,6 +89,7 @@ describe('the tools of an investigation', () => {
     state: 'opened',
     sha: 'abc',
     webUrl: '',
+    createdAt: '2026-11-01T12:00:00Z',
     headPipelineId: null,
     authorId: 3,
   };
