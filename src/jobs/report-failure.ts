@@ -6,6 +6,7 @@ import type { Job } from '../queue/job.ts';
 import { WorkersDiedError } from '../queue/queue.ts';
 import type { Run } from '../records/records.ts';
 import type { Publishing } from './publish-analysis.ts';
+import { toSessionId } from './session-id.ts';
 import { holdNote } from './session-lock.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -34,8 +35,12 @@ export async function reportFailure(
   await holdNote(deps, mr, { id: run.id, signal }, async (held) => {
     const isMeant = (other: string) => other === sessionId;
     const marked = await deps.notes.markAnalysis({ mr, status, isMeant, signal: held });
-    // The text of an earlier commit would say nothing of this one.
-    if (!marked) await deps.notes.ensureAnalysis({ mr, sessionId, body: '', status, signal: held });
+    if (marked) return;
+    const now = await deps.mergeRequests.get(projectId, mrIid, held);
+    const newest = toSessionId({ ...now, mrIid, workflow: deps.workflow.name });
+    // The text of an earlier commit would say nothing of this one; that of the newest one stays.
+    const mayReplace = (there: string) => there !== newest;
+    await deps.notes.ensureAnalysis({ mr, sessionId, body: '', status, mayReplace, signal: held });
   });
   await deps.reactions.remove({ projectId, mrIid }, 'eyes', signal);
 }

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { arrange, ask, ended, failPipeline, noteOf, notes, PROVIDERS, scene } from './story-scene.ts';
+import { WEBHOOK_TOKEN } from './scene.ts';
+import {
+  arrange,
+  arrangeStopped,
+  ask,
+  ended,
+  failPipeline,
+  noteOf,
+  notes,
+  PROVIDERS,
+  scene,
+} from './story-scene.ts';
 
 describe.each(PROVIDERS)('one note with %s', (provider) => {
   test('however often GitLab tells of the failure', async () => {
@@ -62,3 +73,26 @@ describe.each(PROVIDERS)('one note with %s', (provider) => {
     expect(notes().map(({ id }) => id)).toEqual([first.id]);
   });
 });
+
+test('an earlier analysis that fails in the end does not take the note of the newest commit', async () => {
+  await arrangeStopped();
+  const { gitlab, mr, project, sha } = scene;
+  const service = await scene.start();
+  const url = `${service.url}/webhooks/gitlab`;
+  gitlab.addHook({ projectId: project.id, url, token: WEBHOOK_TOKEN, events: ['pipeline_events'] });
+  const reading = /merge_requests\/\d+\/pipelines$/;
+  gitlab.fail({ match: { path: reading, times: 1 }, with: { delayMs: 4_000 } });
+  gitlab.fail({ match: { path: `/commits/${sha()}/statuses` }, with: 'web-page' });
+  failPipeline();
+  await expect
+    .poll(() => gitlab.requests.some(({ path }) => reading.test(path)), { timeout: 20_000 })
+    .toBe(true);
+  gitlab.pushCommit(mr);
+  gitlab.addCommitStatus({ projectId: project.id, sha: sha(), name: 'scan', state: 'failed' });
+  const { body: newest } = await noteOf(0);
+  await expect.poll(ended, { timeout: 20_000 }).toMatchObject([{ ending: 'answered' }, { ending: 'failed' }]);
+  await expect
+    .poll(() => scene.logged.filter(({ msg }) => msg === 'job failed'), { timeout: 20_000 })
+    .toHaveLength(1);
+  expect(notes().map(({ body }) => body)).toEqual([newest]);
+}, 60_000);
