@@ -5,7 +5,7 @@ import { mentions } from '../mentions.ts';
 import type { Notes } from '../publish/notes.ts';
 import { toEventKey, toFailedPipelineKey, toReplyKey } from '../queue/event-key.ts';
 import { type AnalyzeJob, type ProjectRef, type ReplyJob, toMergeKey } from '../queue/job.ts';
-import type { JobQueue } from '../queue/queue.ts';
+import type { JobQueue, ListedJob } from '../queue/queue.ts';
 import type { Records } from '../records/records.ts';
 import { SessionCorruptError, type SessionStore } from '../session/session-store.ts';
 import type { CommitFailures, HeadState } from '../sources/gitlab/commit-failures.ts';
@@ -28,7 +28,7 @@ export interface MissedDependencies {
   notes: Notes;
   store: SessionStore;
   records: Pick<Records, 'runs'>;
-  queue: Pick<JobQueue, 'waiting'>;
+  queue: Pick<JobQueue, 'waiting' | 'list'>;
   workflow: { name: string; on: readonly string[] };
   agentName: string;
   /** Users who are never answered. */
@@ -60,7 +60,10 @@ async function isUnderWay({ records, queue }: MissedDependencies, mr: MergeReque
     state: 'running',
     limit: MAX_RUNS,
   });
-  if (running.some(({ kind }) => kind === 'analyze')) return true;
+  const analyses = new Set(running.filter(({ kind }) => kind === 'analyze').map(({ jobId }) => jobId));
+  // A record alone proves nothing: its end is not written if the database is away just then.
+  const isOpen = ({ id, state }: ListedJob): boolean => state !== 'failed' && analyses.has(id);
+  if (analyses.size > 0 && (await queue.list()).some(isOpen)) return true;
   return (await queue.waiting(toMergeKey(mr.projectId, mr.iid))) !== null;
 }
 

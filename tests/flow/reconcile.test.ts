@@ -12,6 +12,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { reconcileByHand } from '../../src/service/reconciler.ts';
 import { backends, pglite, redis, titleOf } from '../services/backends.ts';
+import { openAll } from '../services/open-backend.ts';
 import { startProgram } from '../services/program.ts';
 import { startRedis } from '../services/redis.ts';
 import { createScene, deliver, type Scene, WEBHOOK_TOKEN } from './scene.ts';
@@ -137,6 +138,22 @@ test('what failed before there was a merge request is found once there is one', 
   await poll(notes).toHaveLength(1);
   await scene.stop();
   expect(await reconcile()).toMatchObject({ missed: [] });
+}, 60_000);
+
+test('a record whose end was never written hides nothing', async () => {
+  const address = await pglite.create();
+  scene = await createScene({ backend: address });
+  const { project, mr } = scene;
+  failPipeline();
+  const { records, close } = await openAll(address);
+  const id = 'analyze-gone';
+  const subject = { projectId: project.id, projectPath: project.path, mrIid: mr.iid, sha: scene.sha() };
+  const unknown = { sessionId: null, ending: null, reason: null, failingSince: null, endedAt: null };
+  const spent = { usage: null, costMicroUsd: null };
+  const run = { id, jobId: id, kind: 'analyze', attempt: 8, startedAt: Date.now(), ...subject, ...unknown };
+  await records.runs.save({ ...run, ...spent, state: 'running' });
+  await close();
+  expect(await reconcile({ dryRun: true })).toMatchObject({ missed: [{ job: { kind: 'analyze' } }] });
 }, 60_000);
 
 test('a worker looks by itself, and finds what failed since an analysis', async () => {
