@@ -50,7 +50,8 @@ async function aNewSecond(): Promise<void> {
 const isWorking = () => scene.gitlab.requests.some(({ path }) => path.endsWith('/diffs'));
 
 test('a further failure of the same commit continues the session, and the same note tells all of it', async () => {
-  await arrange();
+  // Ends of a pipeline are told apart by the second.
+  await arrange({ config: { queue: { debounceMs: 1_000 } } });
   scene.model.script = () => ({ text: 'The unit tests fail.' });
   failPipeline();
   const first = await noteOf(0);
@@ -239,9 +240,8 @@ test('a stop in the thread takes back a reply that waits for a place, too', asyn
   const { discussionId } = await noteOf(0);
   await poll(ended).toHaveLength(1);
   workForLong();
-  const { gitlab, project, nadia } = scene;
-  const elsewhere = { projectId: project.id, authorId: nadia.id, title: 'Other', sourceBranch: 'other' };
-  const other = gitlab.addMergeRequest(elsewhere);
+  const { gitlab, mr } = scene;
+  const other = gitlab.addMergeRequest({ ...mr, sourceBranch: 'other', commits: [{}] });
   failPipeline({ ...scene, mr: other });
   await poll(isWorking).toBe(true);
   ask(discussionId, 'First?');
