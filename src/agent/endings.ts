@@ -10,7 +10,7 @@ import { NO_FINAL_RESPONSE } from './prompts.ts';
 import { hasText } from './read-turn.ts';
 import type { Run } from './run.ts';
 
-/** Whatever came of the last turn, its text is the answer. */
+/** Whatever came of the last turn, its text is the answer, unless there was a better one. */
 export async function* endLast(
   run: Run,
   { ending, reason }: LastTurn,
@@ -18,8 +18,10 @@ export async function* endLast(
 ): AsyncGenerator<AgentEvent, LoopResult> {
   const text = run.draft + message.content;
   if (!hasText(text)) return yield* endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
-  const whole = run.draft === '' && message.toolCalls.length === 0 ? message : toAnswer(text);
-  return yield* answer(run, whole, [ending, reason]);
+  if (message.toolCalls.length === 0)
+    return yield* answer(run, run.draft === '' ? message : toAnswer(text), [ending, reason]);
+  keepText(run, text);
+  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
 }
 
 export async function* answer(
@@ -47,6 +49,11 @@ export async function* endWithout(
   const isKnown = run.messages.some(({ role, content }) => role === 'assistant' && content === run.lastText);
   if (isKnown || run.lastText === '') return end(run, ending, reason);
   return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
+}
+
+/** What stands beside calls or was cut off is less than an answer that was not taken, unless it is longer. */
+export function keepText(run: Run, text: string): void {
+  if (hasText(text)) run.lastText = run.hasAnswered ? longer(run.lastText, text) : text;
 }
 
 export function toReason(kind: 'empty' | 'cut-call'): string {

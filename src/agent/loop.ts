@@ -4,7 +4,17 @@ import { untilAborted } from '../deadline.ts';
 import { CONTEXT_FULL, type Limits, makeLast, NO_MONEY_LEFT, planTurn, type TurnPlan } from './budget.ts';
 import { TimeUpError } from './clock.ts';
 import type { Compaction } from './compaction.ts';
-import { answer, endBroken, endLast, endWithout, longer, save, toAnswer, toReason } from './endings.ts';
+import {
+  answer,
+  endBroken,
+  endLast,
+  endWithout,
+  keepText,
+  longer,
+  save,
+  toAnswer,
+  toReason,
+} from './endings.ts';
 import { mostTokens } from './estimate.ts';
 import type { AgentEvent, Ending } from './events.ts';
 import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks, type RunView } from './hooks.ts';
@@ -18,7 +28,7 @@ import {
   toRefusal,
   toSentBack,
 } from './prompts.ts';
-import { hasText, readTurn, withCalls } from './read-turn.ts';
+import { readTurn, withCalls } from './read-turn.ts';
 import { createRun, type Run, toView } from './run.ts';
 import { runTools } from './run-tools.ts';
 import { takeTurn } from './take-turn.ts';
@@ -126,7 +136,7 @@ async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null
       return null;
     default:
       run.emptyResponses += 1;
-      if (hasText(turn.message.content)) run.lastText = run.draft + turn.message.content;
+      keepText(run, run.draft + turn.message.content);
       if (run.emptyResponses > MAX_EMPTY_RETRIES)
         return yield* endWithout(run, 'empty', toReason(reading.kind));
       nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
@@ -165,6 +175,7 @@ async function canGoOn({ model, signal, request }: Run): Promise<boolean> {
 
 /** Runs the calls that nobody objects to. One that is refused is as if it had never been made. */
 async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEvent, void> {
+  keepText(run, message.content);
   const { allowed, refusals } = yield* whileRunning(run.signal, async (report) => {
     const view = toView(run, report);
     const allowed: typeof message.toolCalls = [];
@@ -180,7 +191,6 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
     return { allowed, refusals };
   });
   for (const words of refusals) nudge(run, words);
-  if (hasText(message.content)) run.lastText = message.content;
   run.draft = '';
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);
@@ -202,6 +212,7 @@ async function* findObjection(run: Run, text: string): AsyncGenerator<AgentEvent
 function sendBack(run: Run, text: string, reason: string): void {
   run.sentBack += 1;
   run.lastText = text;
+  run.hasAnswered = true;
   run.draft = '';
   run.pending.push({ type: 'sent-back', reason });
   nudge(run, toSentBack(text, reason));
@@ -209,10 +220,11 @@ function sendBack(run: Run, text: string, reason: string): void {
 
 /** The text so far is sent back as the model's own, and asked to be continued. */
 function continueAnswer(run: Run, text: string): void {
-  run.lastText = text;
+  keepText(run, text);
   run.continuations += 1;
   const isTooMuch = run.continuations > MAX_CONTINUATIONS;
   run.draft = isTooMuch ? '' : text;
+  run.hasAnswered ||= isTooMuch;
   nudge(run, isTooMuch ? TOO_LONG_ANSWER_NUDGE : CONTINUE_ANSWER);
 }
 

@@ -20,6 +20,8 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   iteration: number;
   /** The answer if there is no better one. */
   lastText: string;
+  /** That is an answer, though not taken as the last word. */
+  hasAnswered: boolean;
   /** Text of an answer that the output limit has cut off and the model is to continue. */
   draft: string;
   continuations: number;
@@ -51,6 +53,7 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
     models: new Set(),
     iteration: 0,
     lastText: findLastText(options.messages),
+    hasAnswered: false,
     draft: '',
     continuations: 0,
     emptyResponses: 0,

@@ -482,6 +482,38 @@ describe('a run', () => {
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file.' });
   });
 
+  test.each<[string, ScriptedTurn[]]>([
+    ['beside calls', [{ text: 'Let me see.', calls: [look] }]],
+    ['beside a call that was cut off', [{ text: 'Let me see.', calls: [look], stop: 'length' }]],
+    ['and cut off', [{ text: 'I looked ag', stop: 'length' }]],
+    ['beside the calls of a last turn', Array(9).fill({ text: 'Let me see.', calls: [look] })],
+  ])('that says something shorter %s still has the answer that was sent back', async (_where, turns) => {
+    const hooks: Hooks[] = [{ afterAgent: () => ({ sendBack: 'Look again.' }) }];
+    const broken: ScriptedTurn = { throws: new ModelError('switch', 'the key was revoked') };
+    const { result, messages } = await run([{ text: 'It is the lock file, line 4.' }, ...turns, broken], {
+      hooks,
+    });
+    expect(result.text).toBe('It is the lock file, line 4.');
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file, line 4.' });
+  });
+
+  test('that has given an answer which was too long still has it, whatever it says beside calls', async () => {
+    const { result } = await run((index) =>
+      index < 4
+        ? { text: `part ${index} `, stop: 'length' }
+        : index < 5
+          ? { text: 'Writing.', calls: [look] }
+          : {},
+    );
+    expect(result).toMatchObject({ text: 'part 0 part 1 part 2 part 3 ', ending: 'empty' });
+  });
+
+  test('whose calls nobody could look at keeps what was said beside them', async () => {
+    const broken: Hooks = { beforeTool: () => Promise.reject(new Error('broken hook')) };
+    const { result } = await run([{ text: 'It is the lock file.', calls: [look] }], { hooks: [broken] });
+    expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'unexpected-error' });
+  });
+
   test('whose calls are always cut off ends with what it said beside them', async () => {
     const { result } = await run(() => ({ text: 'It is the lock file.', calls: [look], stop: 'length' }));
     expect(result).toMatchObject({ text: 'It is the lock file.', ending: 'empty' });
