@@ -190,7 +190,7 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
     }
     return { allowed, refusals };
   });
-  for (const words of refusals) nudge(run, words);
+  for (const words of new Set(refusals)) nudge(run, words);
   run.draft = '';
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);

@@ -141,7 +141,8 @@ test('many calls at once that are all the same are made a few times only', async
     hooks: [createRepeatGuard()],
   });
   expect(executed).toHaveLength(3);
-  expect(requests[1]?.transient).toContain('at once');
+  // Told once: as often as it was asked, the words alone could fill the context.
+  expect(requests[1]?.transient?.match(/at once/g)).toHaveLength(1);
   expect(result).toMatchObject({ text: 'Done.', reason: 'the model was done' });
 });
 
