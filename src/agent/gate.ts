@@ -42,8 +42,9 @@ export function createGate({ judge, maxWaitMs = MAX_VERDICT_WAIT_MS }: GateOptio
 function findCheapObjection(answer: string, run: RunView, objections: number): string | null {
   if (isPromise(answer))
     return 'It only says what you are going to do. Do it now, then write what you found.';
-  // A reply may need no tools, a first answer does; but it may be right all the same, so once is enough.
-  const isFirst = run.messages.every(({ role }) => role === 'user');
+  // A reply may need no tools, the first answer to what has failed does; but it may be right all the same, so once is enough.
+  const told = run.messages.findLastIndex((one) => one.role === 'user' && one.failures !== undefined);
+  const isFirst = run.messages.slice(told + 1).every(({ role }) => role === 'user');
   if (isFirst && objections === 0)
     return 'You have not looked at anything yet. Investigate with your tools, or repeat your answer if there is nothing to look at.';
   return null;

@@ -37,13 +37,25 @@ describe('the cheap checks', () => {
     expect(requests[1]?.transient).toContain('not looked at anything yet');
   });
 
+  const answered: Message[] = [
+    { role: 'user', content: '{"iid":7}', failures: ['job 1'] },
+    { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'look', arguments: {} }] },
+    { role: 'tool', toolCallId: 'c', name: 'look', content: '{"text":"E404"}', isError: false },
+    { role: 'assistant', content: 'The lock file.', toolCalls: [] },
+  ];
+
   test('let a reply pass that needs no tools', async () => {
-    const messages = [
-      { role: 'user' as const, content: '{"iid":7}' },
-      { role: 'assistant' as const, content: 'The lock file.', toolCalls: [] },
-      { role: 'user' as const, content: 'Which one?' },
-    ];
+    const messages: Message[] = [...answered, { role: 'user', content: 'Which one?', noteId: 5 }];
     expect((await run([{ text: 'package-lock.json' }], { ...checks(), messages })).result.iterations).toBe(1);
+  });
+
+  test('send back findings on what has failed since, when only what had failed before was looked at', async () => {
+    const messages: Message[] = [...answered, { role: 'user', content: 'More failed.', failures: ['job 2'] }];
+    const { requests } = await run(() => ({ text: 'The lock file, too.' }), { ...checks(), messages });
+    expect(requests.map(({ transient }) => transient)).toEqual([
+      undefined,
+      expect.stringContaining('not looked at anything yet'),
+    ]);
   });
 });
 
