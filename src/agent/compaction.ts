@@ -12,7 +12,7 @@ export interface Compaction {
   mayHelp(): boolean;
   /** Before it is sent to this model. */
   isDue(request: ModelRequest, model: string): boolean;
-  /** Changes the messages in place, all at once; false when they could not be made shorter. `maxTokens`: no more than that. */
+  /** Changes the messages in place, all at once; false when they could not be made shorter, whyever. `maxTokens`: no more than that. */
   compact(messages: Message[], request: ModelRequest, run: RunView, maxTokens?: number): Promise<boolean>;
 }
 
@@ -41,41 +41,57 @@ export function createCompaction(options: CompactionOptions): Compaction {
     isDue: (request, model) =>
       !state.isExhausted && (likelyTokens(request) >= threshold || mostTokens(request, model) > contextLimit),
     async compact(messages, request, run, maxTokens = threshold) {
-      const goal = Math.min(threshold, maxTokens);
-      const notesFile = await options.keepFile('notes.md', toNotes(messages));
-      if (notesFile !== null) state.notesFiles.push(notesFile);
-      let shorter = withoutSizes(messages);
-      let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
-      const toTokens = measure({ ...request, messages });
-      const tokensBefore = toTokens(messages);
-      const fits = (left: Message[], tokens: number): boolean =>
-        toTokens(left) <= tokens && mostTokens({ ...request, messages: left }, '') <= contextLimit;
-      for (const share of TAIL_SHARES) {
-        const parts = split(shorter, share * (goal / ratio));
-        const pruned = await pruneResults(parts.middle, { keepFile: options.keepFile, signal: run.signal });
-        shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
-        if (fits(shorter, goal * SLACK)) break;
-        const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
-        if (cut) ({ messages: shorter, how } = cut);
-        if (fits(shorter, goal)) break;
-      }
-      // The last results alone may be too much.
-      const isEnough = (left: Message[]): boolean => fits(left, goal);
-      shorter = await pruneUntil(shorter, isEnough, { keepFile: options.keepFile, signal: run.signal });
-      const tokensAfter = toTokens(shorter);
-      state.isExhausted = !fits(shorter, threshold);
-      if (tokensAfter >= tokensBefore) {
-        run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
+      try {
+        return await shorten(messages, request, run, Math.min(threshold, maxTokens));
+      } catch (error) {
+        run.signal.throwIfAborted();
+        // Nothing was changed; from now on the budget of the context leads to an answer in time.
+        state.isExhausted = true;
+        run.report({ type: 'compaction-failed', reason: toReason(error) });
         return false;
       }
-      run.signal.throwIfAborted();
-      await options.archive(messages);
-      run.signal.throwIfAborted();
-      messages.splice(0, messages.length, ...shorter);
-      run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
-      return true;
     },
   };
+
+  async function shorten(
+    messages: Message[],
+    request: ModelRequest,
+    run: RunView,
+    goal: number,
+  ): Promise<boolean> {
+    const notesFile = await options.keepFile('notes.md', toNotes(messages));
+    if (notesFile !== null) state.notesFiles.push(notesFile);
+    let shorter = withoutSizes(messages);
+    let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
+    const toTokens = measure({ ...request, messages });
+    const tokensBefore = toTokens(messages);
+    const fits = (left: Message[], tokens: number): boolean =>
+      toTokens(left) <= tokens && mostTokens({ ...request, messages: left }, '') <= contextLimit;
+    for (const share of TAIL_SHARES) {
+      const parts = split(shorter, share * (goal / ratio));
+      const pruned = await pruneResults(parts.middle, { keepFile: options.keepFile, signal: run.signal });
+      shorter = [...parts.head, ...pruned.flat(), ...parts.tail];
+      if (fits(shorter, goal * SLACK)) break;
+      const cut = await cutMiddle({ ...parts, pruned }, { options, state, run });
+      if (cut) ({ messages: shorter, how } = cut);
+      if (fits(shorter, goal)) break;
+    }
+    // The last results alone may be too much.
+    const isEnough = (left: Message[]): boolean => fits(left, goal);
+    shorter = await pruneUntil(shorter, isEnough, { keepFile: options.keepFile, signal: run.signal });
+    const tokensAfter = toTokens(shorter);
+    state.isExhausted = !fits(shorter, threshold);
+    if (tokensAfter >= tokensBefore) {
+      run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
+      return false;
+    }
+    run.signal.throwIfAborted();
+    await options.archive(messages);
+    run.signal.throwIfAborted();
+    messages.splice(0, messages.length, ...shorter);
+    run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
+    return true;
+  }
 }
 
 /** What is left of a conversation is likely as dense as all of it is. */
@@ -141,11 +157,15 @@ async function trySummary(
   } catch (error) {
     run.signal.throwIfAborted();
     state.cannotSummarize = true;
-    run.report({ type: 'compaction-failed', reason: error instanceof Error ? error.message : String(error) });
+    run.report({ type: 'compaction-failed', reason: toReason(error) });
     return null;
   }
 }
 
 function isSummary([first]: Group): boolean {
   return first?.role === 'user' && first.isSummary === true;
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -349,6 +349,22 @@ describe('the budget of the context', () => {
     expect([...files.keys()].filter((name) => name.endsWith('notes.md')).length).toBeLessThan(3);
   });
 
+  test.each<[string, Partial<CompactionOptions>]>([
+    [
+      'the session can not keep what would be cut',
+      { archive: () => Promise.reject(new Error('store away')) },
+    ],
+    ['the sandbox can not keep the notes', { keepFile: () => Promise.reject(new Error('disk broken')) }],
+  ])('applies when %s, and nothing is cut', async (_what, broken) => {
+    const { options } = arrange();
+    const compaction = createCompaction({ ...options, ...broken });
+    const { result, requests, events, messages } = await run(investigate(60), { ...long(), compaction });
+    expect(result.ending).toBe('context');
+    expect(requests.at(-1)).toMatchObject({ transient: FINAL_TURN_WARNING, toolsDisabled: true });
+    expect(typesOf(events).filter((type) => type.startsWith('compaction'))).toEqual(['compaction-failed']);
+    expect(JSON.stringify(messages)).toContain('FACT-0 ');
+  });
+
   test('says nothing while compaction takes care of it', async () => {
     const { options } = arrange();
     const { requests } = await run(investigate(70), { ...long(), compaction: createCompaction(options) });
