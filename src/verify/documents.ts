@@ -1,7 +1,7 @@
 // What the data sources have answered in this session, as far as it can still be believed: inline answers that are in
 // the conversation, and files whose content is still what was written into them. Never what a command printed.
 import { Readable } from 'node:stream';
-import { answerFilesOf } from '../agent/groups.ts';
+import { answerFilesOf, toGroups } from '../agent/groups.ts';
 import type { AnswerFile, Message, ToolMessage } from '../agent/messages.ts';
 
 export interface Document {
@@ -26,16 +26,15 @@ export type StreamFile = (path: string) => AsyncIterable<Buffer>;
 export function findDocuments(messages: readonly Message[], streamFile: StreamFile): Document[] {
   const fetched = answerFilesOf(messages).filter(({ tool }) => !PROSE.has(tool));
   const files = new Map(fetched.map((file) => [file.path, file]));
-  const calls = new Map(
-    messages.flatMap((message) =>
-      message.role === 'assistant' ? message.toolCalls.map((call) => [call.id, call.arguments] as const) : [],
-    ),
-  );
-  const inline = messages.flatMap((message) =>
-    message.role === 'tool' && message.isSourced && !message.isError && !PROSE.has(message.name)
-      ? toInline(message, calls.get(message.toolCallId) ?? {})
-      : [],
-  );
+  const inline = toGroups(messages).flatMap(([first, ...answers]) => {
+    // Turn by turn: not every server gives each call of a conversation an id of its own.
+    const calls = first?.role === 'assistant' ? first.toolCalls : [];
+    return answers.flatMap((message) =>
+      message.role === 'tool' && message.isSourced && !message.isError && !PROSE.has(message.name)
+        ? toInline(message, calls.find(({ id }) => id === message.toolCallId)?.arguments ?? {})
+        : [],
+    );
+  });
   return [...inline, ...[...files.values()].map((file) => toFile(file, streamFile))];
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AnswerFile } from '../../../src/agent/messages.ts';
+import type { AnswerFile, Message } from '../../../src/agent/messages.ts';
 import { toBlocks } from '../../../src/publish/markdown-blocks.ts';
 import { checkNote } from '../../../src/verify/check-note.ts';
 import { type Document, findDocuments } from '../../../src/verify/documents.ts';
@@ -295,6 +295,26 @@ test('a quote under the link of another job is not verified, and the right job i
   const checked = await check(note);
   expect(toObjection(checked)).toContain('not in the log of the linked job, but in that of job 7');
   expect(markNote(note, checked)).toContain('*⚠️ Unverified: these lines are from job 7.*');
+});
+
+test('whose log it is is known even if a server gives the calls of all turns the same id', () => {
+  const messages = [7, 8].flatMap((job_id): Message[] => [
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'call_0', name: 'gitlab_get_job_log', arguments: { job_id } }],
+    },
+    {
+      role: 'tool',
+      toolCallId: 'call_0',
+      name: 'gitlab_get_job_log',
+      content: JSON.stringify({ result: `log of ${job_id}` }),
+      isError: false,
+      isSourced: true,
+    },
+  ]);
+  const documents = findDocuments(messages, () => Readable.from([]));
+  expect(documents.map(({ job }) => job)).toEqual([7, 8]);
 });
 
 test('the objection names what was not found, and only that', async () => {
