@@ -11,6 +11,8 @@ import { askSide } from './side-call.ts';
 /** Thinking counts, too. */
 const MAX_SUMMARY_TOKENS = 16_000;
 const MAX_SUMMARY_WAIT_MS = 300_000;
+/** Shorter than what it replaces, a summary could still be most of what there is room for. */
+const MAX_SHARE = 2 / 3;
 const MAX_RESULT_CHARS = 1_500;
 const MAX_LIST_CHARS = 4_000;
 /** What stands around the texts of a question, in it and on the wire. */
@@ -20,11 +22,11 @@ export interface SummaryOptions {
   side: Model;
   /** An earlier summary is brought up to date, not written anew. */
   previous: string | null;
-  /** Of all that is asked: what is too long is cut. */
+  /** Of all that is asked: what is too long is cut. The answer has to leave room for more than itself. */
   maxBytes: number;
 }
 
-/** What these turns have brought, in a fixed form; null when a summary would not be shorter. Throws what the model throws. */
+/** What these turns have brought, in a fixed form; null when a summary would be no gain. Throws what the model throws. */
 export async function summarize(
   groups: readonly Group[],
   { side, previous, maxBytes }: SummaryOptions,
@@ -46,7 +48,8 @@ export async function summarize(
   });
   const isWhole = SUMMARY_HEADINGS.every((heading) => summary.includes(heading));
   const replaced = messagesBytes(groups.flat()) + Buffer.byteLength(previous ?? '');
-  return isWhole && Buffer.byteLength(summary) < replaced ? summary : null;
+  const isShort = Buffer.byteLength(summary) < Math.min(replaced, MAX_SHARE * maxBytes);
+  return isWhole && isShort ? summary : null;
 }
 
 /** All that was said and done, results only as far as they are not long. */

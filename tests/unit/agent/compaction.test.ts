@@ -267,6 +267,10 @@ function countsBytes(model: Model): Model {
 describe('a summary', () => {
   test.each([
     ['is longer than what it sums up', () => ({ text: SUMMARY_HEADINGS.join('\n').repeat(20_000) })],
+    [
+      'leaves no room for what comes next',
+      () => ({ text: `${SUMMARY_HEADINGS.join('\n')}${'w'.repeat(0.7 * LIMIT)}` }),
+    ],
     ['lacks its form', () => ({ text: 'All is well.' })],
     ['can not be had', () => ({ throws: new ModelError('retry', 'away') })],
   ])('that %s gives way to a list of what was cut, and is not tried again', async (_what, sideTurn) => {
