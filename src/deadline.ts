@@ -10,18 +10,14 @@ export async function withDeadline<T>(ms: number, what: string, work: Promise<T>
 }
 
 /** Does not wait for work that does not listen to its signal. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // If nobody waits for it any more, nobody is to hear of its failure.
-  work.catch(() => undefined);
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    // If nobody waits for it any more, nobody hears of its failure either.
+    work.then(resolve, reject).then(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 /** The outcome of `work` if it comes in time, else this; the work itself goes on. */

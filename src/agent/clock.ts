@@ -25,37 +25,42 @@ const SAVING_GRACE_MS = 5_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function startClock(stopSignal: AbortSignal, maxDurationMs: number | undefined): Clock {
+  // Signals of their own: those that `AbortSignal.any` makes are looked up anew each time one is asked.
   const work = new AbortController();
-  const all = new AbortController();
-  const workSignal = AbortSignal.any([stopSignal, work.signal]);
-  const endSignal = AbortSignal.any([stopSignal, all.signal]);
-  const graceOver = new AbortController();
+  const end = new AbortController();
+  const workSaving = new AbortController();
+  const endSaving = new AbortController();
   const timers: NodeJS.Timeout[] = [];
+  let isWorkOver = false;
   let isLastTurn = false;
-  const abortAfter = (waitMs: number, controller: AbortController): void => {
-    const abort = (): void => controller.abort(new TimeUpError('the time for this run is over'));
-    timers.push(setTimeout(abort, Math.min(waitMs, MAX_TIMER_MS)));
+  const after = (waitMs: number, act: () => void): void =>
+    void timers.push(setTimeout(act, Math.min(waitMs, MAX_TIMER_MS)));
+  const abort = (reason: unknown, ...controllers: AbortController[]): void => {
+    for (const controller of controllers) controller.abort(reason);
   };
   const onStop = (): void => {
-    timers.push(setTimeout(() => graceOver.abort(stopSignal.reason), SAVING_GRACE_MS));
+    abort(stopSignal.reason, work, end);
+    after(SAVING_GRACE_MS, () => abort(stopSignal.reason, workSaving, endSaving));
   };
   if (stopSignal.aborted) onStop();
   else stopSignal.addEventListener('abort', onStop, { once: true });
-  const workSavingSignal = AbortSignal.any([work.signal, graceOver.signal]);
-  const endSavingSignal = AbortSignal.any([all.signal, graceOver.signal]);
   if (maxDurationMs !== undefined) {
-    abortAfter(maxDurationMs - Math.min(LAST_TURN_SHARE * maxDurationMs, MAX_LAST_TURN_MS), work);
-    abortAfter(maxDurationMs, all);
+    const timeUp = new TimeUpError('the time for this run is over');
+    after(maxDurationMs - Math.min(LAST_TURN_SHARE * maxDurationMs, MAX_LAST_TURN_MS), () => {
+      isWorkOver = true;
+      abort(timeUp, work, workSaving);
+    });
+    after(maxDurationMs, () => abort(timeUp, end, endSaving));
   }
   return {
     get signal() {
-      return isLastTurn || work.signal.aborted ? endSignal : workSignal;
+      return isLastTurn || isWorkOver ? end.signal : work.signal;
     },
-    endSignal,
+    endSignal: end.signal,
     get savingSignal() {
-      return isLastTurn || work.signal.aborted ? endSavingSignal : workSavingSignal;
+      return isLastTurn || isWorkOver ? endSaving.signal : workSaving.signal;
     },
-    isTimeToWorkOver: () => work.signal.aborted,
+    isTimeToWorkOver: () => isWorkOver,
     startLastTurn: () => {
       isLastTurn = true;
     },

@@ -2,7 +2,7 @@
 import { untilAborted } from '../deadline.ts';
 import { type LastTurn, toTimeReason } from './budget.ts';
 import { TimeUpError } from './clock.ts';
-import type { AgentEvent, Ending } from './events.ts';
+import type { Ending } from './events.ts';
 import type { LoopResult } from './loop.ts';
 import type { AssistantMessage } from './messages.ts';
 import { ModelError, type ModelTurn } from './model.ts';
@@ -11,28 +11,28 @@ import { hasText } from './read-turn.ts';
 import type { Run } from './run.ts';
 
 /** Whatever came of the last turn, its text is the answer, unless there was a better one. */
-export async function* endLast(
+export async function endLast(
   run: Run,
   { ending, reason }: LastTurn,
   { message }: ModelTurn,
-): AsyncGenerator<AgentEvent, LoopResult> {
+): Promise<LoopResult> {
   const text = run.draft + message.content;
-  if (!hasText(text)) return yield* endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
+  if (!hasText(text)) return endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
   if (message.toolCalls.length === 0)
-    return yield* answer(run, run.draft === '' ? message : toAnswer(text), [ending, reason]);
+    return answer(run, run.draft === '' ? message : toAnswer(text), [ending, reason]);
   keepText(run, text);
-  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
+  return answer(run, toAnswer(run.lastText), [ending, reason]);
 }
 
-export async function* answer(
+export async function answer(
   run: Run,
   message: AssistantMessage,
   [ending, reason]: [Ending, string],
-): AsyncGenerator<AgentEvent, LoopResult> {
+): Promise<LoopResult> {
   run.messages.push(message);
   run.lastText = message.content;
   try {
-    yield* save(run);
+    await save(run);
   } catch (error) {
     // It is the answer, saved in time or not.
     if (!(error instanceof TimeUpError)) throw error;
@@ -41,14 +41,10 @@ export async function* answer(
 }
 
 /** Without a last word. The best text becomes the answer where the session does not have it: it says what people read. */
-export async function* endWithout(
-  run: Run,
-  ending: Ending,
-  reason: string,
-): AsyncGenerator<AgentEvent, LoopResult> {
+export async function endWithout(run: Run, ending: Ending, reason: string): Promise<LoopResult> {
   const isKnown = run.messages.some(({ role, content }) => role === 'assistant' && content === run.lastText);
   if (isKnown || run.lastText === '') return end(run, ending, reason);
-  return yield* answer(run, toAnswer(run.lastText), [ending, reason]);
+  return answer(run, toAnswer(run.lastText), [ending, reason]);
 }
 
 /** What stands beside calls or was cut off is less than an answer that was not taken, unless it is longer. */
@@ -69,11 +65,11 @@ export function toAnswer(content: string): AssistantMessage {
 }
 
 /** One after the other. What hangs is not waited for beyond the time; a stop waits a while, so that it comes to no harm. */
-export async function* save(run: Run): AsyncGenerator<AgentEvent, void> {
+export async function save(run: Run): Promise<void> {
   const { checkpoint, messages, clock } = run;
   run.saving = run.saving.catch(() => undefined).then(() => checkpoint(messages));
   await untilAborted(run.saving, clock.savingSignal);
-  yield { type: 'checkpoint', messages: messages.length };
+  await run.events.tell({ type: 'checkpoint', messages: messages.length });
 }
 
 function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason: string): LoopResult {
@@ -87,7 +83,7 @@ function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason
   };
 }
 
-export async function* endBroken(run: Run, error: unknown): AsyncGenerator<AgentEvent, LoopResult> {
+export async function endBroken(run: Run, error: unknown): Promise<LoopResult> {
   const { ending, reason, isFinal } = toBrokenEnding(run, error);
   // The turn that could not be paid was not taken.
   if (ending === 'money') run.iteration -= 1;
@@ -95,7 +91,7 @@ export async function* endBroken(run: Run, error: unknown): AsyncGenerator<Agent
   // Whoever comes back to one that is not final goes on where it was saved.
   if (!isFinal) return { ...end(run, ending, reason), error };
   try {
-    return { ...(yield* endWithout(run, ending, reason)), ...(isError && { error }) };
+    return { ...(await endWithout(run, ending, reason)), ...(isError && { error }) };
   } catch (unsaved) {
     return { ...end(run, ending, reason), error: isError ? error : unsaved };
   }

@@ -107,9 +107,11 @@ const WORDS = /[a-z ]+/gi;
 const sizes = new WeakMap<Message, number>();
 
 function sizeOf(message: Message): number {
-  const known = sizes.get(message) ?? ENVELOPE_BYTES + contentBytes(message);
-  sizes.set(message, known);
-  return known;
+  const known = sizes.get(message);
+  if (known !== undefined) return known;
+  const size = ENVELOPE_BYTES + contentBytes(message);
+  sizes.set(message, size);
+  return size;
 }
 
 function contentBytes(message: Message): number {

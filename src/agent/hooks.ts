@@ -45,7 +45,8 @@ export async function fireBeforeModel(
   let changed = request;
   let last: LastTurn | null = null;
   for (const hook of hooks) {
-    const answer = await hook.beforeModel?.(changed, run);
+    if (!hook.beforeModel) continue;
+    const answer = await hook.beforeModel(changed, run);
     if (answer && 'turn' in answer) return { request: changed, last, turn: answer.turn };
     changed = answer?.request ?? changed;
     last ??= answer?.last ?? null;
@@ -60,7 +61,8 @@ export async function fireAfterModel(
   run: RunView,
 ): Promise<ModelTurn> {
   let changed = turn;
-  for (const hook of hooks) changed = (await hook.afterModel?.(changed, run))?.turn ?? changed;
+  for (const hook of hooks)
+    if (hook.afterModel) changed = (await hook.afterModel(changed, run))?.turn ?? changed;
   return changed;
 }
 
@@ -71,7 +73,7 @@ export async function fireBeforeTool(
   run: RunView,
 ): Promise<string | null> {
   for (const hook of hooks) {
-    const answer = await hook.beforeTool?.(call, run);
+    const answer = hook.beforeTool && (await hook.beforeTool(call, run));
     if (answer) return answer.refuse;
   }
   return null;
@@ -84,7 +86,8 @@ export async function fireAfterTool(
   run: RunView,
 ): Promise<ToolOutcome> {
   let changed = outcome;
-  for (const hook of hooks) changed = (await hook.afterTool?.(call, changed, run))?.outcome ?? changed;
+  for (const hook of hooks)
+    if (hook.afterTool) changed = (await hook.afterTool(call, changed, run))?.outcome ?? changed;
   return changed;
 }
 

@@ -76,9 +76,7 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
   const run = createRun(options);
   let result: LoopResult;
   try {
-    result = yield* iterate(run);
-  } catch (error) {
-    result = yield* endBroken(run, error);
+    result = yield* run.events.during(iterate(run).catch((error) => endBroken(run, error)));
   } finally {
     run.clock.stop();
   }
@@ -88,15 +86,15 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent,
   return result;
 }
 
-async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
+async function iterate(run: Run): Promise<LoopResult> {
   let hasBegun = false;
   while (true) {
     try {
       if (!hasBegun) {
         hasBegun = true;
-        yield* whileRunning(run.signal, (report) => fireBeforeAgent(run.hooks, toView(run, report)));
+        await whileRunning(run, (report) => fireBeforeAgent(run.hooks, toView(run, report)));
       }
-      const result = yield* takeStep(run);
+      const result = await takeStep(run);
       if (result) return result;
     } catch (error) {
       // What was under way when the time to work was over is given up, and the next turn is the last.
@@ -106,29 +104,29 @@ async function* iterate(run: Run): AsyncGenerator<AgentEvent, LoopResult> {
 }
 
 /** One turn and what follows from it; null when there is more to do. */
-async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null> {
-  yield* makeRoom(run);
-  const plan = yield* startTurn(run);
-  const { turn, last } = yield* takeTurn(run, plan);
+async function takeStep(run: Run): Promise<LoopResult | null> {
+  await makeRoom(run);
+  const plan = await startTurn(run);
+  const { turn, last } = await takeTurn(run, plan);
   // Not before: a turn that was given up has told nobody.
   run.words.length = 0;
   const reading = readTurn(turn, run.draft);
-  if (last) return yield* endLast(run, last, turn);
+  if (last) return await endLast(run, last, turn);
   switch (reading.kind) {
     case 'answer': {
       // Whatever comes of the objections, it is the best there is by now.
       run.lastText = reading.message.content;
-      const reason = yield* findObjection(run, reading.message.content);
-      if (reason === null) return yield* answer(run, reading.message, ['answered', 'the model was done']);
+      const reason = await findObjection(run, reading.message.content);
+      if (reason === null) return await answer(run, reading.message, ['answered', 'the model was done']);
       sendBack(run, reading.message.content, reason);
       return null;
     }
     case 'calls':
-      yield* act(run, reading.message);
+      await act(run, reading.message);
       return null;
     case 'cut-text':
       if (run.continuations > MAX_CONTINUATIONS)
-        return yield* answer(run, toAnswer(longer(run.lastText, reading.text)), [
+        return await answer(run, toAnswer(longer(run.lastText, reading.text)), [
           'answered',
           'the answer was cut off',
         ]);
@@ -138,23 +136,23 @@ async function* takeStep(run: Run): AsyncGenerator<AgentEvent, LoopResult | null
       run.emptyResponses += 1;
       keepText(run, run.draft + turn.message.content);
       if (run.emptyResponses > MAX_EMPTY_RETRIES)
-        return yield* endWithout(run, 'empty', toReason(reading.kind));
+        return await endWithout(run, 'empty', toReason(reading.kind));
       nudge(run, reading.kind === 'empty' ? EMPTY_RESPONSE_NUDGE : CUT_OFF_NUDGE);
       return null;
   }
 }
 
 /** A long conversation is made shorter before it is sent. */
-async function* makeRoom(run: Run): AsyncGenerator<AgentEvent, void> {
+async function makeRoom(run: Run): Promise<void> {
   const { compaction } = run;
   if (run.clock.isTimeToWorkOver() || !compaction?.isDue(run.request(run.words), run.model.name)) return;
-  const isShorter = yield* whileRunning(run.signal, (report) =>
+  const isShorter = await whileRunning(run, (report) =>
     compaction.compact(run.messages, run.request(), toView(run, report)),
   );
-  if (isShorter) yield* save(run);
+  if (isShorter) await save(run);
 }
 
-async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
+async function startTurn(run: Run): Promise<TurnPlan> {
   const { maxIterations, contextLimit } = run.limits;
   const plan = planTurn(run.limits, run.used());
   const words = [...plan.words, ...run.words];
@@ -163,8 +161,9 @@ async function* startTurn(run: Run): AsyncGenerator<AgentEvent, TurnPlan> {
   if (!plan.last && !(await canGoOn(run))) makeLast(plan, NO_MONEY_LEFT);
   if (plan.last) run.clock.startLastTurn();
   run.iteration += 1;
-  yield { type: 'turn-started', iteration: run.iteration, maxIterations };
-  for (const kind of plan.warnings) yield { type: 'warning', kind, iteration: run.iteration };
+  await run.events.tell({ type: 'turn-started', iteration: run.iteration, maxIterations });
+  for (const kind of plan.warnings)
+    await run.events.tell({ type: 'warning', kind, iteration: run.iteration });
   plan.words.push(...run.words);
   return plan;
 }
@@ -174,9 +173,9 @@ async function canGoOn({ model, signal, request }: Run): Promise<boolean> {
 }
 
 /** Runs the calls that nobody objects to. One that is refused is as if it had never been made. */
-async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEvent, void> {
+async function act(run: Run, message: AssistantMessage): Promise<void> {
   keepText(run, message.content);
-  const { allowed, refusals } = yield* whileRunning(run.signal, async (report) => {
+  const { allowed, refusals } = await whileRunning(run, async (report) => {
     const view = toView(run, report);
     const allowed: typeof message.toolCalls = [];
     const refusals: string[] = [];
@@ -194,18 +193,18 @@ async function* act(run: Run, message: AssistantMessage): AsyncGenerator<AgentEv
   run.draft = '';
   if (allowed.length === 0) return;
   const kept = withCalls(message, allowed);
-  const { toolbox, hooks, signal, clock } = run;
+  const { toolbox, hooks, signal, clock, report } = run;
   const view = (report: Report): RunView => toView(run, report);
-  const results = yield* runTools({ toolbox, hooks, signal, clock, view }, allowed);
+  const results = await runTools({ toolbox, hooks, signal, clock, report, view }, allowed);
   run.messages.push(kept, ...results);
   run.emptyResponses = 0;
-  yield* save(run);
+  await save(run);
 }
 
 /** A reason why this can not be the last word; null when it can. */
-async function* findObjection(run: Run, text: string): AsyncGenerator<AgentEvent, string | null> {
+async function findObjection(run: Run, text: string): Promise<string | null> {
   if (run.sentBack >= MAX_SENT_BACK) return null;
-  return yield* whileRunning(run.signal, (report) => fireAfterAgent(run.hooks, text, toView(run, report)));
+  return await whileRunning(run, (report) => fireAfterAgent(run.hooks, text, toView(run, report)));
 }
 
 /** The answer stays the best there is, but the model has to go on; it sees its draft once more, nobody else does. */

@@ -3,7 +3,7 @@ import { type Group, hasCalls, toGroups } from './groups.ts';
 import type { Hooks } from './hooks.ts';
 import type { Message, ToolCall } from './messages.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
-import type { ToolOutcome } from './toolbox.ts';
+import { type ToolOutcome, toContent } from './toolbox.ts';
 
 const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and was told to answer' } as const;
 
@@ -112,13 +112,15 @@ function toGroupKey(group: Group): string {
 const keys = new WeakMap<ToolCall, string>();
 
 function toKey(call: ToolCall): string {
-  const key = keys.get(call) ?? JSON.stringify([call.name, sortKeys(call.arguments)]);
+  const known = keys.get(call);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([call.name, sortKeys(call.arguments)]);
   keys.set(call, key);
   return key;
 }
 
-function toResult({ result }: ToolOutcome): string {
-  return toComparable(JSON.stringify(result));
+function toResult(outcome: ToolOutcome): string {
+  return toComparable(toContent(outcome));
 }
 
 /** The same output is spilled to a new file each time. */

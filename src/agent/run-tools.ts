@@ -1,10 +1,9 @@
 import { untilAborted, withDeadline } from '../deadline.ts';
 import { type Clock, TimeUpError } from './clock.ts';
-import type { AgentEvent } from './events.ts';
 import { fireAfterTool, type Hooks, type RunView } from './hooks.ts';
 import type { ToolCall, ToolMessage } from './messages.ts';
-import type { Toolbox, ToolOutcome } from './toolbox.ts';
-import { whileRunning } from './while-running.ts';
+import { type Toolbox, type ToolOutcome, toContent } from './toolbox.ts';
+import { type Report, whileRunning } from './while-running.ts';
 
 const MAX_PARALLEL = 6;
 /** For a call to say what it has done when its time is over: a part of its time, so that the last turn has enough. */
@@ -15,6 +14,7 @@ export interface ToolRun {
   hooks: readonly Hooks[];
   signal: AbortSignal;
   clock: Clock;
+  report: Report;
   view: (report: RunView['report']) => RunView;
 }
 
@@ -22,11 +22,8 @@ export interface ToolRun {
  * All calls of a turn: those that only read together, commands one after the other, results in the calls' order.
  * When the time to work is over, what is not done is given up; what is done counts.
  */
-export async function* runTools(
-  run: ToolRun,
-  calls: readonly ToolCall[],
-): AsyncGenerator<AgentEvent, ToolMessage[]> {
-  return yield* whileRunning(run.clock.endSignal, async (report) => {
+export async function runTools(run: ToolRun, calls: readonly ToolCall[]): Promise<ToolMessage[]> {
+  return whileRunning({ report: run.report, signal: run.clock.endSignal }, async (report) => {
     const results: ToolMessage[] = [];
     let last: Promise<unknown> = Promise.resolve();
     const inOrder = (call: ToolCall): Promise<ToolMessage> => {
@@ -54,6 +51,8 @@ function toBatches(toolbox: Toolbox, calls: readonly ToolCall[]): ToolCall[][] {
 
 /** When one fails, no further ones are begun, and those under way come to their end first. */
 async function runTogether<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const [first] = items;
+  if (first !== undefined && items.length === 1) return [await work(first)];
   const results: R[] = [];
   const waiting = items.entries();
   let hasFailed = false;
@@ -96,15 +95,13 @@ async function runTool(
   return toMessage(call, outcome);
 }
 
-function toMessage(
-  { id, name }: ToolCall,
-  { result, isError, isSourced, files = [] }: ToolOutcome,
-): ToolMessage {
+function toMessage({ id, name }: ToolCall, outcome: ToolOutcome): ToolMessage {
+  const { isError, isSourced, files = [] } = outcome;
   return {
     role: 'tool',
     toolCallId: id,
     name,
-    content: JSON.stringify(result),
+    content: toContent(outcome),
     isError,
     ...(isSourced && !isError && { isSourced: true }),
     ...(files.length > 0 && { files: [...files] }),

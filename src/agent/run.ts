@@ -2,12 +2,14 @@
 import type { Limits, Used } from './budget.ts';
 import { type Clock, startClock } from './clock.ts';
 import { mostTokens } from './estimate.ts';
+import { createEventStream, type EventStream } from './event-stream.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
 import type { LoopOptions } from './loop.ts';
 import type { Message } from './messages.ts';
 import { addUsage, type ModelRequest, NO_USAGE, type Usage } from './model.ts';
+import type { Report } from './while-running.ts';
 
 export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   limits: Limits;
@@ -31,7 +33,9 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   words: string[];
   /** The last checkpoint; it may not be done yet. */
   saving: Promise<void>;
-  /** Events that could not be yielded where they happened. */
+  events: EventStream;
+  report: Report;
+  /** Events of the next turn. */
   pending: AgentEvent[];
   /** What would be sent now. */
   request(words?: readonly string[]): ModelRequest;
@@ -40,6 +44,7 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
 
 export function createRun({ maxIterations, contextLimit, maxDurationMs, ...options }: LoopOptions): Run {
   const clock = startClock(options.signal, maxDurationMs);
+  const events = createEventStream();
   const run: Run = {
     ...options,
     get signal() {
@@ -60,6 +65,8 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
     sentBack: 0,
     words: [],
     saving: Promise.resolve(),
+    events,
+    report: events.report,
     pending: [],
     request: (words = []) => ({
       system: options.system,

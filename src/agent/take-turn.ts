@@ -1,8 +1,6 @@
-import { untilAborted } from '../deadline.ts';
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
 import { likelyTokens, mostTokens, nameFrame, requestBytes } from './estimate.ts';
-import type { AgentEvent } from './events.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
@@ -19,9 +17,9 @@ export interface TakenTurn {
 }
 
 /** One round trip to the model. A conversation it can not take is made shorter, then cut for a last turn. */
-export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentEvent, TakenTurn> {
-  yield* run.pending.splice(0);
-  const taken = yield* whileRunning(run.signal, async (report) => {
+export async function takeTurn(run: Run, plan: TurnPlan): Promise<TakenTurn> {
+  for (const event of run.pending.splice(0)) await run.events.tell(event);
+  const taken = await whileRunning(run, async (report) => {
     try {
       return await ask(run, plan, report);
     } catch (error) {
@@ -33,14 +31,14 @@ export async function* takeTurn(run: Run, plan: TurnPlan): AsyncGenerator<AgentE
   const { turn } = taken;
   run.models.add(run.model.name);
   run.usage = addUsage(run.usage, turn.usage);
-  yield {
+  await run.events.tell({
     type: 'turn',
     iteration: run.iteration,
     text: turn.message.content,
     calls: turn.message.toolCalls,
     usage: turn.usage,
     contextTokens: contextTokens(turn.usage),
-  };
+  });
   return taken;
 }
 
@@ -96,19 +94,19 @@ function isTooLong(error: unknown): boolean {
 async function generate({ model, signal }: Run, request: ModelRequest, report: Report): Promise<ModelTurn> {
   signal.throwIfAborted();
   checkSize(request, model.name);
-  return untilAborted(
-    model.generate({
-      ...request,
-      onDelta: (delta) =>
-        report(
-          delta.kind === 'call'
-            ? { type: 'call-delta', name: delta.name, text: delta.text }
-            : { type: `${delta.kind}-delta`, text: delta.text },
-        ),
-      onEvent: report,
-    }),
-    signal,
-  );
+  const turn = await model.generate({
+    ...request,
+    onDelta: (delta) =>
+      report(
+        delta.kind === 'call'
+          ? { type: 'call-delta', name: delta.name, text: delta.text }
+          : { type: `${delta.kind}-delta`, text: delta.text },
+      ),
+    onEvent: report,
+  });
+  // Nobody waits for a model that does not listen, and nothing follows from what it says then.
+  signal.throwIfAborted();
+  return turn;
 }
 
 /** Of a whole request, with its instructions; texts of blanks alone come to more. */

@@ -21,6 +21,18 @@ export interface ToolOptions {
   onProgress?: (text: string) => void;
 }
 
+/** As the model is told of it. */
+export function toContent({ result }: ToolOutcome): string {
+  const known = contents.get(result);
+  if (known !== undefined) return known;
+  const content = JSON.stringify(result);
+  contents.set(result, content);
+  return content;
+}
+
+/** Results may be large, and more than one looks at them. */
+const contents = new WeakMap<ToolOutcome['result'], string>();
+
 export interface ToolOutcome {
   result: Record<string, unknown>;
   isError: boolean;

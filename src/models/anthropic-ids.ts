@@ -15,7 +15,7 @@ export function createToolUseIds(): ToolUseIds {
   const taken = new Set<string>();
   let ofTurn = new Map<string, string>();
   const take = (id: string): string => {
-    const allowed = id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call';
+    const allowed = ALLOWED.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call';
     let free = allowed;
     for (let n = 2; taken.has(free); n += 1) free = `${allowed}_${n}`;
     taken.add(free);
@@ -29,3 +29,5 @@ export function createToolUseIds(): ToolUseIds {
     find: (id) => ofTurn.get(id) ?? id,
   };
 }
+
+const ALLOWED = /^[a-zA-Z0-9_-]+$/;

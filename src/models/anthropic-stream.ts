@@ -87,8 +87,9 @@ function report(
 
 /** The counters are totals, and left out when they do not apply. */
 function mergeUsage(usage: WholeMessage['usage'], late: Anthropic.MessageDeltaUsage): WholeMessage['usage'] {
-  const told = Object.entries(late).filter(([, value]) => value !== null && value !== undefined);
-  return { ...usage, ...Object.fromEntries(told) };
+  const merged: Record<string, unknown> = { ...usage };
+  for (const [name, value] of Object.entries(late)) merged[name] = value ?? merged[name];
+  return merged as unknown as WholeMessage['usage'];
 }
 
 function setInput(block: Anthropic.ContentBlock, json: string, isCutOff: boolean): void {

@@ -7,11 +7,24 @@ export function checkHistory({ messages, transient }: Pick<ModelRequest, 'messag
   if (messages[0]?.role !== 'user') fail(0, messages.length === 0 ? 'is missing' : 'is not a user message');
   messages.forEach((message, index) => {
     if (isEmpty(message)) fail(index, `(${message.role}) is empty`);
-    if (message.role === 'assistant') checkAnswers(message, index, messages);
+    if (message.role === 'assistant' && !isAnsweredAtOnce(message, index, messages))
+      checkAnswers(message, index, messages);
     if (message.role === 'tool') checkCalled(index, messages);
   });
   if (messages.at(-1)?.role === 'assistant' && transient === undefined)
     fail(messages.length - 1, 'is the last one and leaves the model nothing to answer');
+}
+
+/** As most turns are; there may be many of them, and each is looked at before each request. */
+function isAnsweredAtOnce(
+  { toolCalls }: AssistantMessage,
+  index: number,
+  messages: readonly Message[],
+): boolean {
+  const [first, second] = [messages[index + 1], messages[index + 2]];
+  if (toolCalls.length === 0) return first?.role !== 'tool';
+  const isAnswer = first?.role === 'tool' && first.toolCallId === toolCalls[0]?.id;
+  return toolCalls.length === 1 && isAnswer && second?.role !== 'tool';
 }
 
 function checkAnswers({ toolCalls }: AssistantMessage, index: number, messages: readonly Message[]): void {

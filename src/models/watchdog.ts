@@ -38,9 +38,18 @@ export function createWatchdog(signal: AbortSignal, silenceMs: number): Watchdog
 /** Without a reason of its own, each abort would make an error with a stack. */
 const ENDED = new Error('the request has ended');
 
-export async function* watched<T>(events: AsyncIterable<T>, { heard }: Watchdog): AsyncGenerator<T> {
-  for await (const event of events) {
-    heard();
-    yield event;
-  }
+/** As they are, with the silence starting anew whenever the next one is waited for. */
+export function watched<T>(events: AsyncIterable<T>, { heard }: Watchdog): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = events[Symbol.asyncIterator]();
+      return {
+        next() {
+          heard();
+          return iterator.next();
+        },
+        return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
 }
