@@ -15,8 +15,14 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     const onAbort = (): void => reject(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
+    const settle =
+      <V>(how: (outcome: V) => void) =>
+      (outcome: V): void => {
+        signal.removeEventListener('abort', onAbort);
+        how(outcome);
+      };
     // If nobody waits for it any more, nobody hears of its failure either.
-    work.then(resolve, reject).then(() => signal.removeEventListener('abort', onAbort));
+    work.then(settle(resolve), settle(reject));
   });
 }
 

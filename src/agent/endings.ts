@@ -67,9 +67,10 @@ export function toAnswer(content: string): AssistantMessage {
 /** One after the other. What hangs is not waited for beyond the time; a stop waits a while, so that it comes to no harm. */
 export async function save(run: Run): Promise<void> {
   const { checkpoint, messages, clock } = run;
-  run.saving = run.saving.catch(() => undefined).then(() => checkpoint(messages));
+  const saveNow = (): Promise<void> => checkpoint(messages);
+  run.saving = run.saving.then(saveNow, saveNow);
   await untilAborted(run.saving, clock.savingSignal);
-  await run.events.tell({ type: 'checkpoint', messages: messages.length });
+  await run.tell({ type: 'checkpoint', messages: messages.length });
 }
 
 function end({ lastText, usage, iteration, models }: Run, ending: Ending, reason: string): LoopResult {

@@ -1,19 +1,28 @@
 import type { AgentEvent } from './events.ts';
 
-/** What happens in a run, in its order, for somebody who looks at one event after the other. */
+/** Where a run says what happens in it. */
 export interface EventStream {
   /** Goes on at once. */
   report(event: AgentEvent): void;
   /** Goes on once it was looked at; never, if nobody looks any more. */
   tell(event: AgentEvent): Promise<void>;
-  /** All that comes while the work is done, and what it comes to. */
-  during<T>(work: Promise<T>): AsyncGenerator<AgentEvent, T>;
+  /** To be done when all was looked at, or nobody looks any more. */
+  onLeft(act: () => void): void;
 }
 
-export function createEventStream(): EventStream {
+/** All that the work says while it is done, in its order and one after the other, and what it comes to. */
+export async function* toEvents<T>(
+  work: (stream: EventStream) => Promise<T>,
+): AsyncGenerator<AgentEvent, T, undefined> {
   const waiting: { event: AgentEvent; onSeen?: () => void }[] = [];
+  let leave = (): void => undefined;
   let wake = (): void => undefined;
-  return {
+  let isDone = false;
+  const onEnd = (): void => {
+    isDone = true;
+    wake();
+  };
+  const working = work({
     report(event) {
       waiting.push({ event });
       wake();
@@ -23,25 +32,25 @@ export function createEventStream(): EventStream {
         waiting.push({ event, onSeen });
         wake();
       }),
-    async *during(work) {
-      let isDone = false;
-      const onEnd = (): void => {
-        isDone = true;
-        wake();
-      };
-      work.then(onEnd, onEnd);
-      while (true) {
-        const next = waiting.shift();
-        if (next) {
-          yield next.event;
-          next.onSeen?.();
-        } else if (isDone) return work;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
+    onLeft(act) {
+      leave = act;
     },
-  };
+  });
+  working.then(onEnd, onEnd);
+  try {
+    while (true) {
+      const next = waiting.shift();
+      if (next) {
+        yield next.event;
+        next.onSeen?.();
+      } else if (isDone) return await working;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    leave();
+  }
 }

@@ -16,6 +16,7 @@ import {
   toReason,
 } from './endings.ts';
 import { mostTokens } from './estimate.ts';
+import { toEvents } from './event-stream.ts';
 import type { AgentEvent, Ending } from './events.ts';
 import { fireAfterAgent, fireBeforeAgent, fireBeforeTool, type Hooks, type RunView } from './hooks.ts';
 import type { AssistantMessage, Message } from './messages.ts';
@@ -72,18 +73,16 @@ const MAX_EMPTY_RETRIES = 2;
 const MAX_CONTINUATIONS = 3;
 const MAX_SENT_BACK = 3;
 
-export async function* runLoop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
-  const run = createRun(options);
-  let result: LoopResult;
-  try {
-    result = yield* run.events.during(iterate(run).catch((error) => endBroken(run, error)));
-  } finally {
-    run.clock.stop();
-  }
-  const { ending, reason, usage, iterations } = result;
-  if (ending === 'stopped') yield { type: 'stopped', reason };
-  yield { type: 'ended', ending, reason, usage, iterations };
-  return result;
+export function runLoop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
+  return toEvents(async (stream) => {
+    const run = createRun(options, stream);
+    stream.onLeft(run.clock.stop);
+    const result = await iterate(run).catch((error) => endBroken(run, error));
+    const { ending, reason, usage, iterations } = result;
+    if (ending === 'stopped') run.report({ type: 'stopped', reason });
+    run.report({ type: 'ended', ending, reason, usage, iterations });
+    return result;
+  });
 }
 
 async function iterate(run: Run): Promise<LoopResult> {
@@ -161,9 +160,8 @@ async function startTurn(run: Run): Promise<TurnPlan> {
   if (!plan.last && !(await canGoOn(run))) makeLast(plan, NO_MONEY_LEFT);
   if (plan.last) run.clock.startLastTurn();
   run.iteration += 1;
-  await run.events.tell({ type: 'turn-started', iteration: run.iteration, maxIterations });
-  for (const kind of plan.warnings)
-    await run.events.tell({ type: 'warning', kind, iteration: run.iteration });
+  await run.tell({ type: 'turn-started', iteration: run.iteration, maxIterations });
+  for (const kind of plan.warnings) await run.tell({ type: 'warning', kind, iteration: run.iteration });
   plan.words.push(...run.words);
   return plan;
 }

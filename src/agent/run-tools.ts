@@ -109,17 +109,18 @@ function toMessage({ id, name }: ToolCall, outcome: ToolOutcome): ToolMessage {
 }
 
 async function inTime(signal: AbortSignal, execute: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  const start = performance.now();
+  const executing = execute();
   try {
-    const start = performance.now();
-    const executing = execute();
-    return await untilAborted(executing, signal).catch((error) => {
-      if (!isTimeUp(signal)) throw error;
-      const { share, minMs, maxMs } = LAST_WORDS;
-      const waitMs = Math.max(minMs, Math.min(maxMs, share * (performance.now() - start)));
-      return withDeadline(waitMs, 'last words', executing);
-    });
+    return await untilAborted(executing, signal);
   } catch (error) {
     if (!isTimeUp(signal)) throw error;
+  }
+  const { share, minMs, maxMs } = LAST_WORDS;
+  const waitMs = Math.max(minMs, Math.min(maxMs, share * (performance.now() - start)));
+  try {
+    return await withDeadline(waitMs, 'last words', executing);
+  } catch {
     return { result: { error: 'Given up: the time for this run is over.' }, isError: true };
   }
 }

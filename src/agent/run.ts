@@ -2,16 +2,15 @@
 import type { Limits, Used } from './budget.ts';
 import { type Clock, startClock } from './clock.ts';
 import { mostTokens } from './estimate.ts';
-import { createEventStream, type EventStream } from './event-stream.ts';
+import type { EventStream } from './event-stream.ts';
 import type { AgentEvent } from './events.ts';
 import { isQuestion } from './history.ts';
 import type { Hooks, RunView } from './hooks.ts';
 import type { LoopOptions } from './loop.ts';
 import type { Message } from './messages.ts';
 import { addUsage, type ModelRequest, NO_USAGE, type Usage } from './model.ts';
-import type { Report } from './while-running.ts';
 
-export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
+export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'>, Pick<EventStream, 'report' | 'tell'> {
   limits: Limits;
   clock: Clock;
   /** Of whoever runs it; `signal` is of the clock as well. */
@@ -33,8 +32,6 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   words: string[];
   /** The last checkpoint; it may not be done yet. */
   saving: Promise<void>;
-  events: EventStream;
-  report: Report;
   /** Events of the next turn. */
   pending: AgentEvent[];
   /** What would be sent now. */
@@ -42,9 +39,11 @@ export interface Run extends Omit<LoopOptions, keyof Limits | 'hooks'> {
   used(): Used;
 }
 
-export function createRun({ maxIterations, contextLimit, maxDurationMs, ...options }: LoopOptions): Run {
+export function createRun(
+  { maxIterations, contextLimit, maxDurationMs, ...options }: LoopOptions,
+  { report, tell }: EventStream,
+): Run {
   const clock = startClock(options.signal, maxDurationMs);
-  const events = createEventStream();
   const run: Run = {
     ...options,
     get signal() {
@@ -65,8 +64,8 @@ export function createRun({ maxIterations, contextLimit, maxDurationMs, ...optio
     sentBack: 0,
     words: [],
     saving: Promise.resolve(),
-    events,
-    report: events.report,
+    report,
+    tell,
     pending: [],
     request: (words = []) => ({
       system: options.system,

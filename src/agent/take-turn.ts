@@ -18,7 +18,7 @@ export interface TakenTurn {
 
 /** One round trip to the model. A conversation it can not take is made shorter, then cut for a last turn. */
 export async function takeTurn(run: Run, plan: TurnPlan): Promise<TakenTurn> {
-  for (const event of run.pending.splice(0)) await run.events.tell(event);
+  for (const event of run.pending.splice(0)) await run.tell(event);
   const taken = await whileRunning(run, async (report) => {
     try {
       return await ask(run, plan, report);
@@ -31,7 +31,7 @@ export async function takeTurn(run: Run, plan: TurnPlan): Promise<TakenTurn> {
   const { turn } = taken;
   run.models.add(run.model.name);
   run.usage = addUsage(run.usage, turn.usage);
-  await run.events.tell({
+  await run.tell({
     type: 'turn',
     iteration: run.iteration,
     text: turn.message.content,
