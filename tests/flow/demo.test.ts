@@ -47,8 +47,8 @@ describe('demo', () => {
   ] as const)(
     '%s in the middle of it ends everything',
     async (_name, interrupt, expected) => {
-      const demo = startProgram(['demo']);
-      await demo.shows('calls    sandbox_exec');
+      const demo = startProgram(['demo', '--fast']);
+      await demo.shows('calls    fetch_batch_to_sandbox');
       demo[interrupt]();
       const { code, stdout, stderr } = await demo.ended;
       expect({ code, stderr }).toEqual({ code: expected, stderr: '' });

@@ -29,7 +29,8 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-export async function startWire(): Promise<Wire> {
+/** `retryAfterMs`: what a vendor in trouble tells to wait; nothing, unless told. */
+export async function startWire({ retryAfterMs }: { retryAfterMs?: number } = {}): Promise<Wire> {
   const mock = new LLMock({ port: 0, logLevel: 'silent' });
   await mock.start();
   const sent: Sent[] = [];
@@ -49,7 +50,7 @@ export async function startWire(): Promise<Wire> {
     sent.push(one);
     const reply = replies.shift();
     if (reply) await reply(response, one);
-    else pass(mock.url, toKnown(one), response);
+    else pass(mock.url, toKnown(one), response, retryAfterMs);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -82,9 +83,17 @@ function toKnown(sent: Sent): Sent {
   return { ...sent, path: '/v1/messages', headers, bytes };
 }
 
-function pass(url: string, { path, bytes, headers }: Sent, response: ServerResponse): void {
-  const upstream = forward(`${url}${path}`, { method: 'POST', headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 500, answer.headers);
+function pass(url: string, sent: Sent, response: ServerResponse, retryAfterMs: number | undefined): void {
+  const { path, bytes, headers } = sent;
+  const upstream = forward(`${url}${path}`, { method: 'POST', headers }, async (answer) => {
+    const status = answer.statusCode ?? 500;
+    if (status >= 500 && retryAfterMs !== undefined) {
+      const { error } = JSON.parse(await text(answer));
+      const details = [{ retryDelay: `${retryAfterMs / 1000}s` }];
+      const wait = { 'retry-after-ms': `${retryAfterMs}` };
+      return failWith(status, { error: { ...error, details } }, wait)(response, sent);
+    }
+    response.writeHead(status, answer.headers);
     answer.pipe(response);
     answer.on('error', () => response.destroy());
   });

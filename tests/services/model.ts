@@ -5,7 +5,7 @@ import { type Sent, startWire } from './model-wire.ts';
 export interface ScriptedAnswer {
   text?: string;
   calls?: { name: string; arguments?: Record<string, unknown> }[];
-  /** Answer with this HTTP status instead. */
+  /** Answer with this HTTP status instead; who is in trouble asks for a short wait. */
   status?: number;
   /** How long the request was, as the vendor counts. */
   inputTokens?: number;
@@ -25,7 +25,7 @@ export interface ModelServer {
 }
 
 export async function startModel(script: ModelScript): Promise<ModelServer> {
-  const { mock, url, sent, close } = await startWire();
+  const { mock, url, sent, close } = await startWire({ retryAfterMs: 200 });
   const seen: ChatMessage[][] = [];
   const server: ModelServer = {
     url,
