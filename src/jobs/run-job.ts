@@ -98,7 +98,6 @@ async function answer(
   const person = await deps.audience.getPerson(job.authorId, signal);
   if (person.isBot) return nothingToDo('the note was written by a bot');
   const mr = await deps.mergeRequests.get(job.project.id, job.mrIid, signal);
-  if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
   const { discussionId, noteId } = job;
   if (discussionId === null) return nothingToDo('the note is in no thread');
 

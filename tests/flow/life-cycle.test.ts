@@ -191,6 +191,18 @@ test('an analysis that ends after its merge request was closed is not posted', a
   expect(notes()).toEqual([]);
 }, 60_000);
 
+test('a question that was asked before the merge is answered after it', async () => {
+  const service = await arrangeWithout('note_events');
+  failPipeline();
+  const { discussionId } = await noteOf(0);
+  scene.model.script = () => ({ text: 'By half a cent.' });
+  const question = ask(discussionId, 'How much is it?');
+  scene.gitlab.mergeMergeRequest(scene.mr);
+  const event = noteHook({ id: question.id, discussion_id: discussionId, author_id: question.authorId });
+  await deliver(service, { ...event, ...inScene() });
+  expect((await noteOf(1)).body).toContain('By half a cent.');
+}, 60_000);
+
 test('replies are answered in the order they were written, whichever webhook comes first', async () => {
   const service = await arrangeWithout('note_events');
   failPipeline();
