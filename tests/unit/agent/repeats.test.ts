@@ -13,6 +13,7 @@ describe('a model that goes in circles', () => {
     ['makes two calls in turn', (index: number) => call(index % 2 === 0 ? 'a' : 'b'), 6],
     ['makes three calls in turn', (index: number) => call('abc'[index % 3] ?? ''), 9],
     ['makes eleven calls in turn', (index: number) => call('abcdefghijk'[index % 11] ?? ''), 23],
+    ['makes twenty-six calls in turn', (index: number) => call(`${index % 26}`), 52],
   ])('and %s is refused, shown fewer repeats, and made to answer', async (_what, turnOf, executions) => {
     const { result, requests, executed, messages, events } = await run(
       (index) => (index < 60 ? { ...turnOf(index), text: 'Looking.' } : { text: 'never reached' }),
