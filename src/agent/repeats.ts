@@ -124,9 +124,9 @@ function toResult(outcome: ToolOutcome): string {
   return toComparable(toContent(outcome));
 }
 
-/** The same output is spilled to a new file each time. */
+/** The same output is spilled to a new file each time, and so is a result that is pruned. */
 function toComparable(text: string): string {
-  return text.replace(/(\/tmp\/_out\/|\/tmp\/data\/[\w-]+-)\d+\.(?:txt|json)/g, '$1N');
+  return text.replace(/(\/tmp\/_out\/(?:[\w-]+-)?|\/tmp\/data\/[\w-]+-)\d+\.(?:txt|json)/g, '$1N');
 }
 
 function sortKeys(value: unknown): unknown {
