@@ -497,6 +497,17 @@ describe('a run', () => {
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file, line 4.' });
   });
 
+  test('whose last words are cut off has them, unless there was an answer that was sent back', async () => {
+    const cutOff: ScriptedTurn = { text: 'I looked ag', stop: 'length' };
+    const hooks: Hooks[] = [{ afterAgent: () => ({ sendBack: 'Look again.' }) }];
+    const turns = [{ text: 'It is the lock file, line 4.' }, cutOff];
+    const { result, messages } = await run(turns, { hooks, maxIterations: 2 });
+    expect(result).toMatchObject({ text: 'It is the lock file, line 4.', ending: 'iterations' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file, line 4.' });
+    const alone = await run([{ text: 'Looking.', calls: [look] }, cutOff], { maxIterations: 2 });
+    expect(alone.result).toMatchObject({ text: 'I looked ag', ending: 'iterations' });
+  });
+
   test('that has given an answer which was too long still has it, whatever it says beside calls', async () => {
     const { result } = await run((index) =>
       index < 4
