@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import type { Hooks } from '../../../src/agent/hooks.ts';
+import { runLoop } from '../../../src/agent/loop.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import {
@@ -786,6 +787,34 @@ describe('an interrupt', () => {
       expect(resumed.result.ending).toBe('answered');
     },
   );
+});
+
+test('a run that nobody looks at any more gives up what is under way, and saves nothing of it', async () => {
+  const { model } = scriptedModel([{ calls: [look] }]);
+  const given = Promise.withResolvers<AbortSignal>();
+  const { toolbox } = scriptedTools(async (_call, signal) => {
+    given.resolve(signal);
+    await once(signal, 'abort');
+    return { ok: true };
+  });
+  const saved: Message[][] = [];
+  const messages: Message[] = [{ role: 'user', content: '{"iid":7}' }];
+  const loop = runLoop({
+    model,
+    toolbox,
+    system: '',
+    messages,
+    maxIterations: 5,
+    contextLimit: 1_000,
+    maxOutputTokens: 100,
+    checkpoint: async (all) => void saved.push([...all]),
+    signal: new AbortController().signal,
+  });
+  for await (const { type } of loop) if (type === 'tool-started') break;
+  expect((await given.promise).aborted).toBe(true);
+  await new Promise(setImmediate);
+  expect(saved).toEqual([]);
+  expect(messages).toHaveLength(1);
 });
 
 function bytes(request: unknown): number {
