@@ -7,6 +7,8 @@ test.each([
   '@hummingbird thanks, good catch!',
   '👍',
   '🇩🇰',
+  '🏴󠁧󠁢󠁥󠁮󠁧󠁿',
+  '1️⃣',
   ':tada: :+1:',
   '👩🏽‍💻❤️',
   'Ok, will fix.',
