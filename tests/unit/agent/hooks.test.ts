@@ -127,7 +127,14 @@ describe('hooks', () => {
         },
       },
     ];
-    const { result } = await run([{ text: 'Looking.', calls: [look] }, { text: 'Done.' }], { hooks });
+    const usage = { inputTokens: 10 };
+    const turns = [
+      { text: 'Looking.', calls: [look], usage },
+      { text: 'Done.', usage },
+    ];
+    const { result } = await run(turns, { hooks });
     expect(result).toMatchObject({ text: 'Looking.', ending: 'unexpected-error', reason: 'broken hook' });
+    // What nobody gets to see was used all the same.
+    expect(result.usage.inputTokens).toBe(20);
   });
 });
