@@ -1,6 +1,6 @@
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
-import { likelyTokens, mostTokens, nameFrame, requestBytes } from './estimate.ts';
+import { likelyTokens, messagesBytes, mostTokens, nameFrame, requestBytes } from './estimate.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
 import { contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
@@ -117,7 +117,8 @@ function withSize(turn: ModelTurn, request: ModelRequest, model: string): ModelT
   const sent = contextTokens(turn.usage);
   // Not every server counts, and some count only what they had not seen before.
   if (requestBytes(request) > MAX_BYTES_PER_TOKEN * sent) return turn;
-  const tokens = sent + turn.usage.outputTokens;
+  // Nor do all count what they write.
+  const tokens = sent + (turn.usage.outputTokens || messagesBytes([turn.message]));
   // Some do not count tools that must not be called.
   const size = { tokens, model, ...(!request.toolsDisabled && { frame: nameFrame(request) }) };
   return { ...turn, message: { ...turn.message, size } };

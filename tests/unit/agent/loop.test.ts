@@ -154,8 +154,14 @@ describe('the budget', () => {
 
   test('of context counts cached tokens too, warns at 80 % and makes the next turn the last', async () => {
     const { result, requests } = await run([
-      { calls: [look], usage: { inputTokens: 10, cacheReadTokens: 700, cacheWriteTokens: 90 } },
-      { calls: [look], usage: { inputTokens: 10, cacheReadTokens: 900, cacheWriteTokens: 90 } },
+      {
+        calls: [look],
+        usage: { inputTokens: 10, cacheReadTokens: 700, cacheWriteTokens: 80, outputTokens: 10 },
+      },
+      {
+        calls: [look],
+        usage: { inputTokens: 10, cacheReadTokens: 900, cacheWriteTokens: 80, outputTokens: 10 },
+      },
       { text: 'Enough.' },
     ]);
     expect(result).toMatchObject({ text: 'Enough.', ending: 'context', iterations: 3 });
@@ -230,6 +236,15 @@ describe('the budget', () => {
     expect(result.ending).toBe('context');
     // What it can not have meant is not believed, once the conversation is long enough to tell.
     for (const request of requests) expect(bytes(request.messages) / 2).toBeLessThan(12_000);
+  });
+
+  test('of context holds with a server that does not count what the model writes', async () => {
+    const { requests, result } = await run(
+      () => ({ text: 'w'.repeat(4_000), calls: [look], usage: 'counted' }),
+      { contextLimit: 8_000, maxIterations: 20 },
+    );
+    expect(result.ending).toBe('context');
+    for (const request of requests) expect(bytes(request.messages) / 4).toBeLessThan(8_000);
   });
 
   test('of context holds for what a hook has made of a request', async () => {
