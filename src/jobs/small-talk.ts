@@ -44,7 +44,7 @@ const SIGN =
 
 /** Thanks, praise or a lone emoji: it asks for nothing, so nothing needs to be looked into. */
 export function isSmallTalk(text: string, agentName: string): boolean {
-  let rest = text.replaceAll(`@${agentName}`, ' ').trim();
+  let rest = text.toLowerCase().replaceAll(`@${agentName.toLowerCase()}`, ' ').trim();
   if (rest.length > MAX_CHARS) return false;
   // Word by word from the front: whatever is left over asks for something.
   while (rest !== '') {

@@ -5,6 +5,7 @@ test.each([
   'Thanks!',
   'thank you so much 🙏',
   '@hummingbird thanks, good catch!',
+  'Thanks @Hummingbird!',
   '👍',
   '🇩🇰',
   '🏴󠁧󠁢󠁥󠁮󠁧󠁿',
