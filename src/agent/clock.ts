@@ -9,6 +9,7 @@ export interface Clock {
   isTimeToWorkOver(): boolean;
   /** All that is left is for the turn that begins now. */
   startLastTurn(): void;
+  /** Nobody waits for the run any more, nor for what is still under way. */
   stop(): void;
 }
 
@@ -16,6 +17,8 @@ export interface Clock {
 export class TimeUpError extends Error {
   override readonly name = 'TimeUpError';
 }
+
+const OVER = new Error('nobody waits for this run any more');
 
 const LAST_TURN_SHARE = 0.1;
 const MAX_LAST_TURN_MS = 120_000;
@@ -67,6 +70,7 @@ export function startClock(stopSignal: AbortSignal, maxDurationMs: number | unde
     stop() {
       stopSignal.removeEventListener('abort', onStop);
       timers.forEach(clearTimeout);
+      abort(OVER, work, end);
     },
   };
 }

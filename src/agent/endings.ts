@@ -14,11 +14,11 @@ import type { Run } from './run.ts';
 export async function endLast(
   run: Run,
   { ending, reason }: LastTurn,
-  { message }: ModelTurn,
+  { message, stop }: ModelTurn,
 ): Promise<LoopResult> {
   const text = run.draft + message.content;
   if (!hasText(text)) return endWithout(run, ending === 'answered' ? 'empty' : ending, reason);
-  if (message.toolCalls.length === 0)
+  if (message.toolCalls.length === 0 && stop !== 'length')
     return answer(run, run.draft === '' ? message : toAnswer(text), [ending, reason]);
   keepText(run, text);
   return answer(run, toAnswer(run.lastText), [ending, reason]);

@@ -211,7 +211,7 @@ function sendBack(run: Run, text: string, reason: string): void {
   run.lastText = text;
   run.hasAnswered = true;
   run.draft = '';
-  run.pending.push({ type: 'sent-back', reason });
+  run.report({ type: 'sent-back', reason });
   nudge(run, toSentBack(text, reason));
 }
 

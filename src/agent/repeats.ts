@@ -11,7 +11,7 @@ const WENT_IN_CIRCLES = { ending: 'answered', reason: 'it went in circles and wa
 const MAX_SAME = 3;
 /** Only what happened in the last turns counts: looking at a file again after a while is no circle. */
 const WINDOW_TURNS = 24;
-/** For so many turns nothing but what was seen before, some of it lately: a circle of more calls. */
+/** For so many turns nothing but what was seen before, some of it lately or more than once: a circle of more calls. */
 const MAX_STALE_TURNS = 12;
 /** Turns with refusals after which the repeats are taken out of the request, and after which the tools are. */
 const DROP_AFTER = 2;
@@ -25,8 +25,8 @@ export function createRepeatGuard(): Hooks {
   let executed: { call: string; result: string; turn: number }[] = [];
   let refusedIn: number[] = [];
   let asked: string[] = [];
-  /** Of the whole run: calls with what they brought. */
-  const seen = new Map<string, Set<string>>();
+  /** Of the whole run: calls with what they brought, and how often they were made. */
+  const seen = new Map<string, { results: Set<string>; times: number }>();
   let lastNewIn = 0;
 
   function findReason(key: string, turn: number): string | null {
@@ -34,7 +34,8 @@ export function createRepeatGuard(): Hooks {
       return `you have made this call ${MAX_SAME} times lately, each time with the same result. Look at that result, try something else, or write your answer.`;
     if (asked.filter((one) => one === key).length > MAX_SAME)
       return `you have made this call more than ${MAX_SAME} times at once. Look at its result first.`;
-    if (executed.some(({ call }) => call === key) && turn - lastNewIn > MAX_STALE_TURNS)
+    const isKnown = executed.some(({ call }) => call === key) || (seen.get(key)?.times ?? 0) > 1;
+    if (isKnown && turn - lastNewIn > MAX_STALE_TURNS)
       return `your last ${MAX_STALE_TURNS} turns have shown nothing that you had not seen before, this call neither. Try something else, or write your answer.`;
     return null;
   }
@@ -52,12 +53,12 @@ export function createRepeatGuard(): Hooks {
     afterTool(call, outcome, run) {
       const one = { call: toKey(call), result: toResult(outcome), turn: run.iteration };
       executed.push(one);
-      const results = seen.get(one.call) ?? new Set();
+      const { results, times } = seen.get(one.call) ?? { results: new Set(), times: 0 };
       if (!results.has(one.result)) {
         lastNewIn = run.iteration;
         refusedIn = [];
       }
-      seen.set(one.call, results.add(one.result));
+      seen.set(one.call, { results: results.add(one.result), times: times + 1 });
       return undefined;
     },
     beforeModel(request, run) {
@@ -123,9 +124,9 @@ function toResult(outcome: ToolOutcome): string {
   return toComparable(toContent(outcome));
 }
 
-/** The same output is spilled to a new file each time. */
+/** The same output is spilled to a new file each time, and so is a result that is pruned. */
 function toComparable(text: string): string {
-  return text.replace(/(\/tmp\/_out\/|\/tmp\/data\/[\w-]+-)\d+\.(?:txt|json)/g, '$1N');
+  return text.replace(/(\/tmp\/_out\/(?:[\w-]+-)?|\/tmp\/data\/[\w-]+-)\d+\.(?:txt|json)/g, '$1N');
 }
 
 function sortKeys(value: unknown): unknown {

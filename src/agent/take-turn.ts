@@ -1,8 +1,8 @@
 import type { LastTurn, TurnPlan } from './budget.ts';
 import { checkSize } from './check-size.ts';
-import { likelyTokens, mostTokens, nameFrame, requestBytes } from './estimate.ts';
+import { likelyTokens, messagesBytes, mostTokens, nameFrame, requestBytes } from './estimate.ts';
 import { fireAfterModel, fireBeforeModel } from './hooks.ts';
-import { addUsage, contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
+import { contextTokens, ModelError, type ModelRequest, type ModelTurn } from './model.ts';
 import { FINAL_TURN_WARNING } from './prompts.ts';
 import { type Run, toView } from './run.ts';
 import { fitInto, shrinkToFit } from './shrink.ts';
@@ -30,7 +30,6 @@ export async function takeTurn(run: Run, plan: TurnPlan): Promise<TakenTurn> {
   });
   const { turn } = taken;
   run.models.add(run.model.name);
-  run.usage = addUsage(run.usage, turn.usage);
   await run.tell({
     type: 'turn',
     iteration: run.iteration,
@@ -49,6 +48,7 @@ async function ask(run: Run, { last, words }: TurnPlan, report: Report): Promise
   const planned = last ? fitInto(run.limits.contextLimit, whole, run.model.name) : whole;
   const { request, turn, last: made } = await fireBeforeModel(run.hooks, planned, view);
   const answered = turn ?? (await generate(run, request, report));
+  view.spend(answered.usage);
   const heard = await fireAfterModel(run.hooks, answered, view);
   // What the model counted is the size of the conversation only if that was sent, and is kept, as it is.
   const isWhole = request.messages === whole.messages && heard.message === answered.message;
@@ -75,6 +75,7 @@ async function askShorter(run: Run, plan: TurnPlan, report: Report): Promise<Tak
     try {
       const shorter = shrinkToFit(whole, maxTokens);
       const answered = await generate(run, { ...shorter, toolsDisabled: true }, report);
+      view.spend(answered.usage);
       const turn = await fireAfterModel(run.hooks, answered, view);
       return { turn, last: plan.last ?? TOO_LONG };
     } catch (error) {
@@ -116,7 +117,8 @@ function withSize(turn: ModelTurn, request: ModelRequest, model: string): ModelT
   const sent = contextTokens(turn.usage);
   // Not every server counts, and some count only what they had not seen before.
   if (requestBytes(request) > MAX_BYTES_PER_TOKEN * sent) return turn;
-  const tokens = sent + turn.usage.outputTokens;
+  // Nor do all count what they write.
+  const tokens = sent + (turn.usage.outputTokens || messagesBytes([turn.message]));
   // Some do not count tools that must not be called.
   const size = { tokens, model, ...(!request.toolsDisabled && { frame: nameFrame(request) }) };
   return { ...turn, message: { ...turn.message, size } };

@@ -244,8 +244,9 @@ async function watch<T>(
     try {
       onEvent(next.value);
     } catch (error) {
-      if (error instanceof RedactionError) throw error;
-      log.warn({ err: error }, 'an event was not recorded');
+      // What is under way is given up, too.
+      if (error instanceof RedactionError) await loop.throw(error);
+      else log.warn({ err: error }, 'an event was not recorded');
     }
   }
 }

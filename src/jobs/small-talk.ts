@@ -40,11 +40,11 @@ const KIND_WORDS = [
 
 const WORD = new RegExp(`^(?:${[...THANKS, ...KIND_WORDS].join('|')})(?![\\p{L}\\p{N}])`, 'iu');
 const SIGN =
-  /^(?:\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Emoji_Modifier}|\u200d|\ufe0f|:[a-z0-9_+-]+:|[\s.,!;:)(*_-])+/iu;
+  /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|:[a-z0-9_+\-]+:|[\s.,!;:\)\(*_\-])+/iv;
 
 /** Thanks, praise or a lone emoji: it asks for nothing, so nothing needs to be looked into. */
 export function isSmallTalk(text: string, agentName: string): boolean {
-  let rest = text.replaceAll(`@${agentName}`, ' ').trim();
+  let rest = text.toLowerCase().replaceAll(`@${agentName.toLowerCase()}`, ' ').trim();
   if (rest.length > MAX_CHARS) return false;
   // Word by word from the front: whatever is left over asks for something.
   while (rest !== '') {

@@ -115,7 +115,10 @@ describe('hooks', () => {
     expect(requests[1]?.transient).toMatch(/name the file[\s\S]*answer 0/);
     expect(saved).toHaveLength(1);
     expect(JSON.stringify(saved)).not.toMatch(/name the file|answer 0/);
-    expect(typesOf(events).filter((type) => type === 'sent-back')).toHaveLength(3);
+    const steps = typesOf(events).filter((type) => type === 'sent-back' || type === 'turn-started');
+    expect(steps.join(' ')).toBe(
+      'turn-started sent-back turn-started sent-back turn-started sent-back turn-started',
+    );
   });
 
   test('that throw end the run as something unexpected, with what there is', async () => {
@@ -127,7 +130,14 @@ describe('hooks', () => {
         },
       },
     ];
-    const { result } = await run([{ text: 'Looking.', calls: [look] }, { text: 'Done.' }], { hooks });
+    const usage = { inputTokens: 10 };
+    const turns = [
+      { text: 'Looking.', calls: [look], usage },
+      { text: 'Done.', usage },
+    ];
+    const { result } = await run(turns, { hooks });
     expect(result).toMatchObject({ text: 'Looking.', ending: 'unexpected-error', reason: 'broken hook' });
+    // What nobody gets to see was used all the same.
+    expect(result.usage.inputTokens).toBe(20);
   });
 });

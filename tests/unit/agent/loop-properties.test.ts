@@ -82,7 +82,7 @@ test('no request is larger than the context limit, however its model counts, and
     contextLimit: fc.integer({ min: 4_000, max: 20_000 }),
     bytesPerToken: fc.constantFrom(1, 2, 3, 4),
     sideText: fc.constantFrom('', SUMMARY_HEADINGS.join('\n')),
-    tells: fc.constantFrom('all', 'nothing', 'output'),
+    tells: fc.constantFrom('all', 'nothing', 'input', 'output'),
     addedWords: fc.nat(3_000),
     addedTool: fc.nat(1_500),
   });
@@ -100,10 +100,11 @@ test('no request is larger than the context limit, however its model counts, and
           sizes.push(tokens);
           const { message, ...rest } = await model.generate(request);
           const outputTokens = countTokens({ messages: [message] }, given.bytesPerToken);
+          const isTold = (what: string): boolean => [what, 'all'].includes(given.tells);
           const usage = {
             ...NO_USAGE,
-            inputTokens: given.tells === 'all' ? tokens : 0,
-            outputTokens: given.tells === 'nothing' ? 0 : outputTokens,
+            inputTokens: isTold('input') ? tokens : 0,
+            outputTokens: isTold('output') ? outputTokens : 0,
           };
           return { ...rest, message, usage };
         },

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCompaction } from '../../../src/agent/compaction.ts';
 import type { Hooks } from '../../../src/agent/hooks.ts';
+import { runLoop } from '../../../src/agent/loop.ts';
 import type { Message } from '../../../src/agent/messages.ts';
 import { ModelError } from '../../../src/agent/model.ts';
 import {
@@ -153,8 +154,14 @@ describe('the budget', () => {
 
   test('of context counts cached tokens too, warns at 80 % and makes the next turn the last', async () => {
     const { result, requests } = await run([
-      { calls: [look], usage: { inputTokens: 10, cacheReadTokens: 700, cacheWriteTokens: 90 } },
-      { calls: [look], usage: { inputTokens: 10, cacheReadTokens: 900, cacheWriteTokens: 90 } },
+      {
+        calls: [look],
+        usage: { inputTokens: 10, cacheReadTokens: 700, cacheWriteTokens: 80, outputTokens: 10 },
+      },
+      {
+        calls: [look],
+        usage: { inputTokens: 10, cacheReadTokens: 900, cacheWriteTokens: 80, outputTokens: 10 },
+      },
       { text: 'Enough.' },
     ]);
     expect(result).toMatchObject({ text: 'Enough.', ending: 'context', iterations: 3 });
@@ -229,6 +236,15 @@ describe('the budget', () => {
     expect(result.ending).toBe('context');
     // What it can not have meant is not believed, once the conversation is long enough to tell.
     for (const request of requests) expect(bytes(request.messages) / 2).toBeLessThan(12_000);
+  });
+
+  test('of context holds with a server that does not count what the model writes', async () => {
+    const { requests, result } = await run(
+      () => ({ text: 'w'.repeat(4_000), calls: [look], usage: 'counted' }),
+      { contextLimit: 8_000, maxIterations: 20 },
+    );
+    expect(result.ending).toBe('context');
+    for (const request of requests) expect(bytes(request.messages) / 4).toBeLessThan(8_000);
   });
 
   test('of context holds for what a hook has made of a request', async () => {
@@ -495,6 +511,17 @@ describe('a run', () => {
     });
     expect(result.text).toBe('It is the lock file, line 4.');
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file, line 4.' });
+  });
+
+  test('whose last words are cut off has them, unless there was an answer that was sent back', async () => {
+    const cutOff: ScriptedTurn = { text: 'I looked ag', stop: 'length' };
+    const hooks: Hooks[] = [{ afterAgent: () => ({ sendBack: 'Look again.' }) }];
+    const turns = [{ text: 'It is the lock file, line 4.' }, cutOff];
+    const { result, messages } = await run(turns, { hooks, maxIterations: 2 });
+    expect(result).toMatchObject({ text: 'It is the lock file, line 4.', ending: 'iterations' });
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: 'It is the lock file, line 4.' });
+    const alone = await run([{ text: 'Looking.', calls: [look] }, cutOff], { maxIterations: 2 });
+    expect(alone.result).toMatchObject({ text: 'I looked ag', ending: 'iterations' });
   });
 
   test('that has given an answer which was too long still has it, whatever it says beside calls', async () => {
@@ -775,6 +802,34 @@ describe('an interrupt', () => {
       expect(resumed.result.ending).toBe('answered');
     },
   );
+});
+
+test('a run that nobody looks at any more gives up what is under way, and saves nothing of it', async () => {
+  const { model } = scriptedModel([{ calls: [look] }]);
+  const given = Promise.withResolvers<AbortSignal>();
+  const { toolbox } = scriptedTools(async (_call, signal) => {
+    given.resolve(signal);
+    await once(signal, 'abort');
+    return { ok: true };
+  });
+  const saved: Message[][] = [];
+  const messages: Message[] = [{ role: 'user', content: '{"iid":7}' }];
+  const loop = runLoop({
+    model,
+    toolbox,
+    system: '',
+    messages,
+    maxIterations: 5,
+    contextLimit: 1_000,
+    maxOutputTokens: 100,
+    checkpoint: async (all) => void saved.push([...all]),
+    signal: new AbortController().signal,
+  });
+  for await (const { type } of loop) if (type === 'tool-started') break;
+  expect((await given.promise).aborted).toBe(true);
+  await new Promise(setImmediate);
+  expect(saved).toEqual([]);
+  expect(messages).toHaveLength(1);
 });
 
 function bytes(request: unknown): number {

@@ -13,6 +13,7 @@ describe('a model that goes in circles', () => {
     ['makes two calls in turn', (index: number) => call(index % 2 === 0 ? 'a' : 'b'), 6],
     ['makes three calls in turn', (index: number) => call('abc'[index % 3] ?? ''), 9],
     ['makes eleven calls in turn', (index: number) => call('abcdefghijk'[index % 11] ?? ''), 23],
+    ['makes twenty-six calls in turn', (index: number) => call(`${index % 26}`), 52],
   ])('and %s is refused, shown fewer repeats, and made to answer', async (_what, turnOf, executions) => {
     const { result, requests, executed, messages, events } = await run(
       (index) => (index < 60 ? { ...turnOf(index), text: 'Looking.' } : { text: 'never reached' }),
@@ -55,6 +56,33 @@ describe('a model that goes in circles', () => {
     expect(typesOf(events)).toContain('compaction');
     expect(typesOf(events)).toContain('loop-detected');
     expect(executed()).toBe(3);
+  });
+
+  test('is shown fewer repeats, though their results were pruned', async () => {
+    let files = 0;
+    const compaction = createCompaction({
+      contextLimit: 9_000,
+      ratio: 0.5,
+      side: null,
+      keepFile: async (name) => {
+        files += 1;
+        return `/tmp/_out/${name.replace('.', `-${files}.`)}`;
+      },
+      archive: async () => undefined,
+    });
+    const { toolbox } = scriptedTools(async ({ arguments: { at } }) => ({ at, text: 'x'.repeat(2_500) }));
+    const { requests, events } = await run((index) => call(index % 2 === 0 ? 'a' : 'b'), {
+      ...long,
+      toolbox,
+      contextLimit: 9_000,
+      compaction,
+      hooks: [createRepeatGuard()],
+    });
+    expect(typesOf(events)).toContain('compaction');
+    const shown = JSON.stringify(requests.at(-1)?.messages);
+    expect(shown.match(/\{"at":"a"\}/g)).toHaveLength(1);
+    // What came last is shown as it was.
+    expect(shown.match(/\{"at":"b"\}/g)).toHaveLength(2);
   });
 
   async function runWith(

@@ -19,6 +19,7 @@ import {
 import { FILES_LOST, SESSION_LOST } from '../../../src/jobs/notices.ts';
 import { createSpool, type Spool } from '../../../src/jobs/spool.ts';
 import { NotYet } from '../../../src/queue/queue.ts';
+import { RedactionError } from '../../../src/redact/redactor.ts';
 import type { Sandbox, SandboxProvider } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandboxes } from '../../../src/sandbox/virtual/provider.ts';
 import { openFolderStore } from '../../../src/session/folder-store.ts';
@@ -423,6 +424,20 @@ test('watchers that all fail change neither what is asked nor what is saved and 
   expect(seen).toEqual(expect.arrayContaining(['turn-started', 'tool-finished', 'checkpoint', 'ended']));
   expect({ ...unwatched, settled: null }).toEqual({ ...watched, settled: null });
   expect(await saved()).toEqual(savedWatched);
+});
+
+test('an event whose secrets can not be removed ends the run, and what is under way with it', async () => {
+  let signal: AbortSignal | undefined;
+  const { toolbox } = scriptedTools((_call, given) => {
+    signal = given;
+    return new Promise(() => undefined);
+  });
+  const onEvent = ({ type }: AgentEvent): void => {
+    if (type === 'tool-started') throw new RedactionError(new Error('it broke'));
+  };
+  const failure = run({}, [{ calls: [{ name: 'look' }] }], { toolbox, onEvent });
+  await expect(failure).rejects.toThrow('secrets could not be removed');
+  expect(signal?.aborted).toBe(true);
 });
 
 const WORKFLOW = {
