@@ -60,7 +60,7 @@ function isAsSecret(name: string, value: string): boolean {
 }
 
 /** `default-token-x7k2d`: what Kubernetes calls a secret, with five characters of chance at its end. */
-const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){1,8}(?:token|dockercfg)-[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){2,8}[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
 const PASSWORD = /pass|pwd/i;
 
