@@ -19,7 +19,7 @@ const CONNECT_MS = 5_000;
 export function connectS3(options: S3Options): S3Connection {
   const { bucket, prefix, timeoutMs } = options;
   const client = new S3Client(toClientConfig(options));
-  if (options.learn) tellCredentials(client, options.learn);
+  tellCredentials(client, options.learn);
   return {
     client,
     options,
