@@ -256,6 +256,29 @@ describe('a conversation that is damaged', () => {
   });
 });
 
+test('a session of a run that broke off is not opened for more people than it began with', async () => {
+  const folder = openFolderStore({ dir });
+  let looks = 0;
+  const unlessGone = <T>(work: () => Promise<T>): Promise<T> =>
+    looks < 2 ? work() : Promise.reject(new RetryableError('away'));
+  const store: SessionStore = {
+    ...folder,
+    saveContext: (...args) => unlessGone(() => folder.saveContext(...args)),
+    saveMeta: (...args) => unlessGone(() => folder.saveMeta(...args)),
+  };
+  const { toolbox } = scriptedTools(async () => {
+    looks += 1;
+    return { looks };
+  });
+  const look = { calls: [{ name: 'look' }] };
+  await run({}, [look, look, { text: 'Done.' }], { store, toolbox });
+  expect((await saved()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+
+  const { requests } = await run({ visibility: 'public' });
+
+  expect(requests[0]?.messages).toHaveLength(1);
+});
+
 test('an analysis that failed before somebody else got an answer is asked for again', async () => {
   await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
   const { note, requests } = await run({});
@@ -451,8 +474,10 @@ function storeThatHangs(
   const released = Promise.withResolvers<void>();
   const operation = folder[name] as (...args: unknown[]) => Promise<unknown>;
   const hang = async (...args: unknown[]): Promise<unknown> => {
-    // Before that, a turn that can not be saved ends the run.
-    if (name === 'saveContext' && !JSON.stringify(args).includes('Done.')) return operation(...args);
+    // Before that, what can not be saved ends the run.
+    const text = JSON.stringify(args);
+    if (name === 'saveContext' && !text.includes('Done.')) return operation(...args);
+    if (name === 'saveMeta' && !text.includes('answered')) return operation(...args);
     await released.promise;
     if (failure) throw failure;
     return operation(...args);
