@@ -171,10 +171,11 @@ test.each(['console', 'Console', 'shell-session', 'terminal', 'stderr', 'traceba
 );
 
 test.each(['python', 'json', 'sh', 'ts'])(
-  'a fence of %s right under a line of a job is a quote',
+  'a fence of %s right under the link of a job is a quote',
   async (language) => {
     const block = ['```', language, '\nFATAL: the database is on fire\n```'].join('');
     expect(await kinds(`[unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual(['not-found']);
+    expect(await kinds(`[unit](${JOB}) says:\n\n${block}`)).toEqual(['not-found']);
     expect(await kinds(`[unit, line 3](${JOB}#L3) fails.\n\nIt has this code:\n\n${block}`)).toEqual([]);
     expect(await kinds(`### Fix\n\nAs of [unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual([]);
   },
