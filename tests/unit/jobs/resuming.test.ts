@@ -6,6 +6,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/agent/events.ts';
 import type { Message } from '../../../src/agent/messages.ts';
+import { ModelError } from '../../../src/agent/model.ts';
 import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
 import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
@@ -428,6 +429,13 @@ describe('files that are gone', () => {
     expect(await saved()).toHaveLength(4);
     expect(await readFile(join(dir, ID, 'sandbox.tar.gz'), 'utf8')).toBe('an archive');
   });
+});
+
+test('why a model could not be used is told without secrets', async () => {
+  const throws = new ModelError('stop', `refused: gl${'pat'}-aB3xK9mQ2vR7tL5wN8pD`);
+  const { ending, reason } = await run({}, [{ throws }]);
+  expect([ending, reason]).toEqual(['model-error', expect.stringContaining('[redacted: gitlab-token]')]);
+  expect(reason).not.toContain('aB3xK9');
 });
 
 test('watchers that all fail change neither what is asked nor what is saved and said', async () => {
