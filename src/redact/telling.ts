@@ -109,7 +109,7 @@ function isOneCharacter(value: string): boolean {
 }
 
 function isCode(value: string): boolean {
-  return /^[A-Za-z_][\w.:]*[([]|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:sha\d+|md5)[:-]|=>|\(\)/i.test(value);
+  return /^[A-Za-z_][\w.:?]*[([]|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:sha\d+|md5)[:-]|=>|\(\)/i.test(value);
 }
 
 function isPath(value: string): boolean {

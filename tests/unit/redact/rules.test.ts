@@ -111,6 +111,7 @@ describe('what only looks like a secret stays', () => {
     'password_file=/run/secrets/db_password1',
     'const password = process.env.DB_PASSWORD1;',
     'token = get_token1(user)',
+    "const password = auth?.slice(auth.indexOf(':') + 1);",
     'PWD=/builds/group/app1',
     'System.Runtime, Version=8.0.0.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a',
     'error: invalid password for user "app1"',
