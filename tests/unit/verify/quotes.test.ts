@@ -285,6 +285,14 @@ describe('numbers of lines', () => {
     expect(markNote(note, checked)).toBe(`See [unit, line 900](${JOB}) (line not verified).`);
   });
 
+  test.each([`${JOB}#L${'9'.repeat(12)}`, `${JOB}?page=1#L900`, `${JOB}/#L900`])(
+    'are looked at however they are written: %s',
+    async (url) => {
+      const [bare = ''] = url.split('#');
+      expect(markNote(`See ${url}.`, await check(`See ${url}.`))).toBe(`See ${bare}.`);
+    },
+  );
+
   test('of a log that was not fetched are taken off', async () => {
     const note = 'See https://gitlab.test/shop/checkout/-/jobs/8#L1.';
     expect(markNote(note, await check(note))).toBe('See https://gitlab.test/shop/checkout/-/jobs/8.');
