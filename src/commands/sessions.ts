@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/config.ts';
 import { toPrintable } from '../demo/printable.ts';
-import type { ListWishes } from '../service/session-commands.ts';
+import type { ListWishes, Terminal } from '../service/session-commands.ts';
 import type { SessionDesk } from '../service/session-desk.ts';
 import type { CommandParts } from './jobs.ts';
 
@@ -14,18 +14,22 @@ export function addSessionsCommand(
   program: Command,
   { configOption, load, print, complain }: CommandParts & { complain: (text: string) => void },
 ): void {
-  // Projects and endings are written by others.
-  const terminal = { print: (text: string): void => print(toPrintable(text)), complain };
-
   const atDesk = async (
     file: string | undefined,
-    work: (commands: SessionCommands, desk: SessionDesk, config: Config) => Promise<void>,
+    work: (commands: SessionCommands, desk: SessionDesk, terminal: Terminal, config: Config) => Promise<void>,
   ): Promise<void> => {
     const { openSessionDesk } = await import('../service/session-desk.ts');
     const { config } = await load(file);
     const desk = openSessionDesk(config);
+    const terminal = {
+      // Projects and endings are written by others.
+      print: (text: string): void => print(toPrintable(desk.redact(text))),
+      complain: (text: string): void => complain(desk.redact(text)),
+    };
     try {
-      await work(await import('../service/session-commands.ts'), desk, config);
+      await work(await import('../service/session-commands.ts'), desk, terminal, config);
+    } catch (error) {
+      throw desk.redactError(error);
     } finally {
       await desk.close();
     }
@@ -43,7 +47,9 @@ export function addSessionsCommand(
     .option('--json', 'one object per line: name, bytes, savedAt, meta')
     .addOption(configOption)
     .action(async (options: { config?: string } & ListWishes) => {
-      await atDesk(options.config, ({ listSessions }, desk) => listSessions(desk, options, terminal));
+      await atDesk(options.config, ({ listSessions }, desk, terminal) =>
+        listSessions(desk, options, terminal),
+      );
     });
 
   sessions
@@ -53,7 +59,9 @@ export function addSessionsCommand(
     .option('--transcript', 'what happened in its runs, an event per line, instead')
     .addOption(configOption)
     .action(async (id: string, options: { config?: string; transcript?: boolean }) => {
-      await atDesk(options.config, ({ showSession }, desk) => showSession(desk, id, options, terminal));
+      await atDesk(options.config, ({ showSession }, desk, terminal) =>
+        showSession(desk, id, options, terminal),
+      );
     });
 
   sessions
@@ -63,7 +71,7 @@ export function addSessionsCommand(
     .argument('<file>', 'the file to write')
     .addOption(configOption)
     .action(async (id: string, file: string, options: { config?: string }) => {
-      await atDesk(options.config, ({ exportOne }, desk) => exportOne(desk, id, file, terminal));
+      await atDesk(options.config, ({ exportOne }, desk, terminal) => exportOne(desk, id, file, terminal));
     });
 
   sessions
@@ -73,7 +81,7 @@ export function addSessionsCommand(
     .option('--yes', 'really; otherwise only the session is named')
     .addOption(configOption)
     .action(async (id: string, options: { config?: string; yes?: boolean }) => {
-      await atDesk(options.config, async ({ deleteSession }, desk) => {
+      await atDesk(options.config, async ({ deleteSession }, desk, terminal) => {
         if (!(await deleteSession(desk, id, options, terminal))) process.exitCode = 1;
       });
     });
@@ -85,7 +93,7 @@ export function addSessionsCommand(
     .option('--dry-run', 'only name them')
     .addOption(configOption)
     .action(async (options: { config?: string; olderThan?: number; dryRun?: boolean }) => {
-      await atDesk(options.config, ({ pruneOld }, desk, { store }) => {
+      await atDesk(options.config, ({ pruneOld }, desk, terminal, { store }) => {
         const { dryRun = false, olderThan = store.retentionDays * DAY_MS } = options;
         return pruneOld(desk, { olderThanMs: olderThan, dryRun }, terminal);
       });

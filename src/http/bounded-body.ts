@@ -35,7 +35,9 @@ async function* cut(source: Readable, maxBytes: number) {
   let left = maxBytes;
   for await (const chunk of source) {
     if (chunk.length > left) {
-      yield chunk.subarray(0, left);
+      const kept = chunk.subarray(0, left);
+      // Not within a line, if that is possible: half a secret is not known as one.
+      yield kept.subarray(0, kept.lastIndexOf('\n') + 1 || left);
       yield Buffer.from(`\n[reading stopped here, after ${maxBytes} bytes; there is more]\n`);
       return;
     }

@@ -1,9 +1,11 @@
+import { cutWords } from '../cut-words.ts';
+
 const MAX_WORDS = 500;
 
 /** What a service wrote into an error answer, as one line: GitLab alone has several forms for the same thing. */
 export function toWords(text: string): string {
   const words = text.trimStart().startsWith('<') ? '' : flatten(parse(text));
-  return words.replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
+  return cutWords(words.replace(/\s+/g, ' ').trim(), MAX_WORDS);
 }
 
 function parse(text: string): unknown {

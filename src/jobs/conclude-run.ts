@@ -77,7 +77,9 @@ export async function concludeRun(
   const settled = saving.then(toText).finally(letGo);
   // Whoever waits for it hears of it.
   settled.catch(() => undefined);
-  return { ...result, costMicroUsd, note: toText(isSaved), settled, answeredBefore: false };
+  // A vendor's own words may be part of it.
+  const reason = deps.redactor.text(result.reason);
+  return { ...result, reason, costMicroUsd, note: toText(isSaved), settled, answeredBefore: false };
 }
 
 export function alreadyAnswered({ content, published = content }: AssistantMessage): Findings {

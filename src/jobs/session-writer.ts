@@ -96,6 +96,8 @@ export function createSessionWriter(options: WriterOptions): SessionWriter {
     async begin(messages) {
       if (options.isRestored) mark = await sandbox.mark(folders);
       await save(messages);
+      // Whom it is for has to be known should the run break off.
+      if (!session?.meta) await store.saveMeta(id, meta);
     },
 
     async checkpoint(messages) {

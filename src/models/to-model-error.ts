@@ -1,5 +1,6 @@
 // What every adapter knows about failures: which status means what, and that no key is ever part of an error.
 import { ModelError } from '../agent/model.ts';
+import { cutWords } from '../cut-words.ts';
 
 export interface Failure {
   kind: ModelError['kind'];
@@ -40,7 +41,7 @@ const NO_CONNECTION =
 /** A proxy may answer with a whole page. */
 function toLine(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim();
-  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS)}…` : line;
+  return line.length > MAX_CHARS ? `${cutWords(line, MAX_CHARS)}…` : line;
 }
 
 const MAX_CHARS = 300;

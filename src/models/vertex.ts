@@ -13,7 +13,7 @@ export interface VertexOptions {
   /** Left out: Application Default Credentials, which google-auth-library finds by itself. */
   serviceAccount?: ServiceAccount | undefined;
   /** Hears of each token before it is used, and of all that the library has found and exchanged to get it. */
-  learn?: Learn | undefined;
+  learn: Learn;
 }
 
 export interface ServiceAccount {
@@ -53,13 +53,12 @@ export function createAuthorize({ apiKey, vertex }: Access): Authorize {
 const authorizers = new WeakMap<VertexOptions, Authorize>();
 
 function createVertexAuthorize(vertex: VertexOptions): Authorize {
-  const { learn = () => undefined } = vertex;
   let client = openClient(vertex);
   let exchanged: string[] = [];
   const tell = (secrets: readonly string[]): void => {
     const earlier = exchanged.filter((one) => !secrets.includes(one));
     exchanged = [...earlier, ...secrets].slice(-MAX_EXCHANGED);
-    learn([...toFoundSecrets(client), ...exchanged]);
+    vertex.learn([...toFoundSecrets(client), ...exchanged]);
   };
   const watched = new WeakSet<object>();
 
@@ -110,7 +109,7 @@ function toFoundSecrets(client: object): string[] {
 const SECRET_FIELDS = new Set(['private_key', 'client_secret', 'refresh_token', 'access_token', 'id_token']);
 
 /** Both SDKs know it as well, but would let the environment choose another one. */
-export function vertexUrl({ location }: VertexOptions): string {
+export function vertexUrl({ location }: Pick<VertexOptions, 'location'>): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com';
   if (location === 'us' || location === 'eu') return `https://aiplatform.${location}.rep.googleapis.com`;
   return `https://${location}-aiplatform.googleapis.com`;

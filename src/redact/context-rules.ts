@@ -84,9 +84,9 @@ function findAuthorization(text: string, at: number): Finding | null {
   return { start, end: start + value.length, run: RUN.header };
 }
 
-/** A word with words behind it. */
+/** A word with words behind it, or several as one, as in `Token invalid-or-expired`. */
 function isProse(value: string, after: string): boolean {
-  return /^[a-z]+$/.test(value) && /^ [a-z]/.test(after);
+  return /^[a-z]+(?:[_-][a-z]+)+$/.test(value) || (/^[a-z]+$/.test(value) && /^ [a-z]/.test(after));
 }
 
 const BEARER = new RegExp(`bearer[ \\t]{1,4}${GAP}([\\w.~+/=%-]{16,128})`, 'iy');

@@ -5,7 +5,7 @@ import { isTellingName, looksSecret } from './telling.ts';
 /** Values of variables, and of fields of JSON in them, whose names tell; and the logins in addresses, as of a proxy. */
 export function findEnvironmentSecrets(environment: ReadonlyMap<string, string>): string[] {
   return [...environment].flatMap(([name, value]) => {
-    if (/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return ofAddress(value);
+    if (/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return ofAddress(name, value);
     if (value.startsWith('{')) return ofFields(parse(value));
     return ofNamed(name, value);
   });
@@ -15,10 +15,11 @@ function ofNamed(name: string, value: string): string[] {
   return isTellingName(name) && looksSecret(name, value) ? [value] : [];
 }
 
-/** Without a password, the user's name is the login. */
-function ofAddress(address: string): string[] {
+/** Without a password, the user's name is the login. That of a proxy is ours, however plain it is. */
+function ofAddress(name: string, address: string): string[] {
   const { user, passwords } = loginsOf(address);
-  const secrets = passwords.filter((one) => looksSecret('password', one));
+  const isOurs = /_proxy$/i.test(name);
+  const secrets = passwords.filter((one) => isOurs || looksSecret('password', one));
   return passwords.length === 0 && looksSecret('token', user) ? [user] : secrets;
 }
 

@@ -30,7 +30,8 @@ export function isLongEnough(secret: string): boolean {
 }
 
 function toForms(secret: string): Needle[] {
-  const raw = Buffer.from(secret);
+  // As it is encoded by itself and, with escaped line ends, as a part of JSON.
+  const raws = [...new Set([secret, JSON.stringify(secret).slice(1, -1)])].map((text) => Buffer.from(text));
   const plain = squeeze(Buffer.from(withoutArmour(secret)));
   const isLong = plain.length > MAX_WHOLE_BYTES;
   const forms = isLong ? toPieces(plain) : [plain];
@@ -39,8 +40,8 @@ function toForms(secret: string): Needle[] {
     forms.push(plain.subarray(1, isLong ? PIECE_BYTES : undefined));
   // Taken for gaps, but characters in an address.
   const inUrls = /[ \\]/.test(secret) ? [encodeURIComponent(secret), secret.replaceAll(' ', '+')] : [];
-  const once = toBase64(raw);
-  const isTooLong = raw.length > MAX_TWICE_BYTES;
+  const once = raws.flatMap(toBase64);
+  const isTooLong = secret.length > MAX_TWICE_BYTES;
   const twice = isTooLong ? [] : once.flatMap((text) => toBase64(Buffer.from(text)));
   return [
     ...forms.map((bytes) => ({ bytes, isHex: false, mayBeEncoded: true })),
@@ -51,11 +52,13 @@ function toForms(secret: string): Needle[] {
         mayBeEncoded: false,
       })),
     ),
-    ...toPieces(Buffer.from(raw.toString('hex')), 2 * PIECE_BYTES).map((bytes) => ({
-      bytes,
-      isHex: true,
-      mayBeEncoded: false,
-    })),
+    ...raws.flatMap((raw) =>
+      toPieces(Buffer.from(raw.toString('hex')), 2 * PIECE_BYTES).map((bytes) => ({
+        bytes,
+        isHex: true,
+        mayBeEncoded: false,
+      })),
+    ),
   ];
 }
 

@@ -60,7 +60,7 @@ function isAsSecret(name: string, value: string): boolean {
 }
 
 /** `default-token-x7k2d`: what Kubernetes calls a secret, with five characters of chance at its end. */
-const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){1,8}(?:token|dockercfg)-[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){2,8}[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
 const PASSWORD = /pass|pwd/i;
 
@@ -109,7 +109,7 @@ function isOneCharacter(value: string): boolean {
 }
 
 function isCode(value: string): boolean {
-  return /^[A-Za-z_][\w.:]*[([]|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:sha\d+|md5)[:-]|=>|\(\)/i.test(value);
+  return /^[A-Za-z_][\w.:?]*[([]|^[a-z_]\w*(?:\.[a-z_]\w*)+$|^(?:sha\d+|md5)[:-]|=>|\(\)/i.test(value);
 }
 
 function isPath(value: string): boolean {

@@ -7,6 +7,7 @@ import { PermanentError } from '../errors.ts';
 import { whileSessionIsFree } from '../jobs/session-lock.ts';
 import { createLogger, redactLog } from '../ops/log.ts';
 import { openRecords } from '../records/open-records.ts';
+import { redactError } from '../redact/redact-error.ts';
 import type { OpenedStore } from '../session/create-store.ts';
 import type { WhileFree } from '../session/prune.ts';
 import { openRedactor } from './open-redactor.ts';
@@ -18,6 +19,9 @@ export interface SessionDesk {
   find(name: string): Promise<string>;
   /** Whom nobody works on, as far as can be told; `tell` hears when that is not far. */
   openWhileFree(tell: (words: string) => void): Promise<WhileFree>;
+  /** Takes secrets out of what is shown: some sessions were saved before they were known. */
+  redact(text: string): string;
+  redactError(error: unknown): unknown;
   close(): Promise<void>;
 }
 
@@ -79,6 +83,9 @@ export function openSessionDesk(config: Config, env?: NodeJS.ProcessEnv): Sessio
         return unlessRecent(store);
       }
     },
+
+    redact: redactor.text,
+    redactError: (error) => redactError(error, redactor),
 
     async close() {
       for (const close of closing.splice(0).reverse()) await close();

@@ -1,4 +1,5 @@
 import { finished, type Readable } from 'node:stream';
+import { cutWords } from '../cut-words.ts';
 import { NotFoundError } from '../errors.ts';
 import type { SourceTool } from '../sources/source.ts';
 
@@ -20,7 +21,7 @@ export function createGaps(): Gaps {
   return {
     list: () =>
       [...isOpen.entries()].flatMap(([call, open]) =>
-        open ? [call] : (partial.get(call) ?? []).map((gap) => `${call}, in part: ${gap.slice(0, MAX_GAP)}`),
+        open ? [call] : (partial.get(call) ?? []).map((gap) => `${call}, in part: ${cutWords(gap, MAX_GAP)}`),
       ),
     watch: (tool) => ({
       ...tool,

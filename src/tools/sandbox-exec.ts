@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { cutWords } from '../cut-words.ts';
 import type { Redactor } from '../redact/redactor.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { ExecResult, Sandbox } from '../sandbox/sandbox.ts';
 import type { ToolLimits } from './limits.ts';
 import type { Kept, Spill } from './spill.ts';
 import { createTool, type Tool } from './tool.ts';
@@ -16,8 +17,8 @@ export function createSandboxExec(
       signal,
     });
     // A command may have unpacked what no redactor can look into.
-    const stdout = await spill.keepText(redactor.text(result.stdout));
-    const stderr = await spill.keepText(redactor.text(result.stderr));
+    const stdout = await spill.keepText(redactor.text(toWhole(result.stdout, result)));
+    const stderr = await spill.keepText(redactor.text(toWhole(result.stderr, result)));
     return {
       exit_code: result.exitCode,
       stdout: shownOf(stdout),
@@ -28,6 +29,11 @@ export function createSandboxExec(
       ...(result.truncated && { truncated: true }),
     };
   });
+}
+
+/** Without the word in which it was cut. */
+function toWhole(text: string, { truncated }: ExecResult): string {
+  return truncated ? cutWords(text, text.length - 1) : text;
 }
 
 function declare({ commandTimeoutMs, maxCommandTimeoutMs, maxInlineBytes, maxOutputBytes }: ToolLimits) {

@@ -1,3 +1,4 @@
+import { cutWords } from '../cut-words.ts';
 import { PermanentError, RetryableError } from '../errors.ts';
 import { SandboxFullError } from '../sandbox/sandbox.ts';
 
@@ -43,5 +44,5 @@ const MAX_WORDS = 1_000;
 
 function wordsOf(error: unknown): string {
   const words = error instanceof Error ? error.message || error.name : String(error);
-  return words.slice(0, MAX_WORDS);
+  return cutWords(words, MAX_WORDS);
 }

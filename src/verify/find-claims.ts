@@ -18,7 +18,7 @@ export interface Quote {
   link: JobLink | null;
 }
 
-/** Fences of other languages say what to do, or are of the change, unless they stand right under a line of a job. */
+/** Fences of other languages say what to do, or are of the change, unless they stand right under the link of a job. */
 const LOG = new Set(
   'log logs output ansi trace traceback console shell-session sh-session session terminal stdout stderr'.split(
     ' ',
@@ -151,7 +151,7 @@ function isEvidence(
   if (isAdvice || CHANGE.has(language)) return false;
   if (EVIDENCE.has(language)) return true;
   const above = findAbove(lines, index);
-  return near.some(({ at, line }) => at === above?.at && line !== null);
+  return near.some(({ at }) => at === above?.at);
 }
 
 /** The last line above that is not empty. */

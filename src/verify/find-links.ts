@@ -16,7 +16,7 @@ export interface JobLink {
 const SIGN = '[^\\s()<>"\'`|\\\\[\\]]';
 const ADDRESS = new RegExp(`https?://${SIGN}+`, 'gi');
 const JOB_URL =
-  /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d{1,15})(?![\w-])(?:#L(\d{1,8})(?:-L?(\d{1,8}))?(?!\w))?/gi;
+  /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d{1,15})(?![\w-])(?:(?:[/?][^\s()<>"'`|\\[\]#]{0,200})?#L(\d+)(?:-L?(\d+))?(?!\w))?/gi;
 
 export function findLinks(line: string, at: number): JobLink[] {
   return [...line.matchAll(ADDRESS)].flatMap(({ 0: address, index }) => {

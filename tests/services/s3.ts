@@ -34,6 +34,7 @@ export function s3Options(endpoint: string, changed: Partial<S3Options> = {}): S
     endpoint,
     forcePathStyle: true,
     credentials: S3_KEYS,
+    learn: () => undefined,
     timeoutMs: 10_000,
     attempts: 2,
     ...changed,

@@ -8,6 +8,7 @@ const SRC = join(import.meta.dirname, '../../src');
 /** What every room may use: small things without a room of their own. */
 const GROUND = [
   'address-logins.ts',
+  'cut-words.ts',
   'errors.ts',
   'fences.ts',
   'deadline.ts',

@@ -150,6 +150,18 @@ test('without a database that can be reached, what was saved of late is left alo
   });
 });
 
+test('neither what is shown nor an error tells a secret of the service', async () => {
+  const [place] = PLACES;
+  if (!place) throw new Error('no place');
+  const secret = 'token-that-reads-4711';
+  const { store, sessions } = begin(place.arrange, undefined, { GITLAB_READ_TOKEN: secret });
+  await save(store, 'aaaa1111', { projectPath: `group/${secret}` });
+  const all = [await sessions('list'), await sessions('show', 'aaaa'), await sessions('show', secret)];
+  expect(all.map(({ code }) => code)).toEqual([0, 0, 1]);
+  for (const { stdout, stderr } of all) expect(stdout + stderr).toContain('[redacted: own-secret]');
+  expect(JSON.stringify(all)).not.toContain(secret);
+});
+
 test.each([
   [['sessions', 'prune', '--older-than', 'soon'], 'such as 30d or 12h'],
   [['sessions', 'list', '--mr', 'x'], 'A number is needed'],
@@ -167,7 +179,7 @@ test('sessions --help names every command', async () => {
 
 type Place = (typeof PLACES)[number];
 
-function begin(arrange: Place['arrange'], queueUrl?: string) {
+function begin(arrange: Place['arrange'], queueUrl?: string, env: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hummingbird-sessions-cli-'));
   const { store, section } = arrange(folder);
   const file = join(folder, 'hummingbird.yaml');
@@ -175,7 +187,8 @@ function begin(arrange: Place['arrange'], queueUrl?: string) {
     file,
     JSON.stringify({ store: section, queue: { url: queueUrl ?? `pglite:${folder}/none` } }),
   );
-  const sessions = (...args: string[]) => startProgram(['sessions', ...args, '-c', file], ENV).ended;
+  const sessions = (...args: string[]) =>
+    startProgram(['sessions', ...args, '-c', file], { ...ENV, ...env }).ended;
   return { store, sessions, folder };
 }
 

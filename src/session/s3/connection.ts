@@ -19,7 +19,7 @@ const CONNECT_MS = 5_000;
 export function connectS3(options: S3Options): S3Connection {
   const { bucket, prefix, timeoutMs } = options;
   const client = new S3Client(toClientConfig(options));
-  if (options.learn) tellCredentials(client, options.learn);
+  tellCredentials(client, options.learn);
   return {
     client,
     options,
@@ -36,17 +36,36 @@ export function connectS3(options: S3Options): S3Connection {
   };
 }
 
-/** Those that a request is about to be signed with. */
-function tellCredentials({ middlewareStack }: S3Client, learn: Learn): void {
+/** Those that a request is about to be signed with, and the identity of a pod that the SDK has got them for. */
+function tellCredentials({ config, middlewareStack }: S3Client, learn: Learn): void {
+  let identity: string | null = null;
+  let keys: (string | undefined)[] = [];
+  const tell = (): void => learn([...keys, identity].filter((one) => typeof one === 'string'));
   middlewareStack.add(
     (next, context) => (args) => {
-      const identity: unknown = context.__smithy_context?.selectedHttpAuthScheme?.identity;
-      const { accessKeyId, secretAccessKey, sessionToken } = { ...(identity as Partial<S3Credentials>) };
-      learn([accessKeyId, secretAccessKey, sessionToken].filter((one) => one !== undefined));
+      const signer: unknown = context.__smithy_context?.selectedHttpAuthScheme?.identity;
+      const { accessKeyId, secretAccessKey, sessionToken } = { ...(signer as Partial<S3Credentials>) };
+      keys = [accessKeyId, secretAccessKey, sessionToken];
+      tell();
       return next(args);
     },
     { step: 'build', name: 'tellCredentials' },
   );
+  const { requestHandler } = config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  // The SDK asks for keys in the same way as for objects.
+  requestHandler.handle = (request, options) => {
+    const given = identityIn(request);
+    identity = given ?? identity;
+    if (given !== null) tell();
+    return handle(request, options);
+  };
+}
+
+/** What STS is given by a pod. */
+function identityIn({ headers, body }: { headers: Record<string, string>; body?: unknown }): string | null {
+  if (headers['content-type'] !== 'application/x-www-form-urlencoded') return null;
+  return new URLSearchParams(String(body)).get('WebIdentityToken');
 }
 
 function toClientConfig(options: S3Options): S3ClientConfig {

@@ -19,7 +19,7 @@ export interface S3Options {
   /** What the SDK finds by itself unless told. */
   credentials?: S3Credentials | undefined;
   /** Hears of the credentials of each request: the SDK may find them by itself, and renew them. */
-  learn?: Learn | undefined;
+  learn: Learn;
   /** Of one operation; of a large archive, how long nothing of it may move. */
   timeoutMs: number;
   /** How often the SDK tries a request that fails. */

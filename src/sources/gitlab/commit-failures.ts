@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cutWords } from '../../cut-words.ts';
 import { NotFoundError } from '../../errors.ts';
 import type { GitlabClient } from '../../gitlab/client.ts';
 import type { MergeRequest } from './merge-requests.ts';
@@ -128,7 +129,7 @@ async function listFailedJobs(
     .filter((one) => one.status === 'failed' && !one.allow_failure && ids.has(one.pipeline_id ?? 0))
     .map(({ id, name, pipeline_id }) => ({
       id: `job/${id}`,
-      name: name.slice(0, MAX_NAME_CHARS),
+      name: cutWords(name, MAX_NAME_CHARS),
       pipelineId: pipeline_id ?? 0,
     }))
     .toSorted((a, b) => a.id.localeCompare(b.id));

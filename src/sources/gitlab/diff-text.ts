@@ -1,5 +1,6 @@
 // The changes of files, as GitLab's lists have them, written as git would.
 import { z } from 'zod';
+import { cutWords } from '../../cut-words.ts';
 
 export const wireFile = z.object({
   old_path: z.string(),
@@ -46,7 +47,7 @@ function bodyOf({ diff, new_path, too_large, collapsed }: WireFile, cut: CutOpti
   if (lines.length <= maxCharacters) return lines;
   const lastLine = lines.lastIndexOf('\n', maxCharacters);
   // A minified file is one line.
-  const kept = lines.slice(0, lastLine > 0 ? lastLine : maxCharacters);
+  const kept = lastLine > 0 ? lines.slice(0, lastLine) : cutWords(lines, maxCharacters);
   const leftOut = lines.length - kept.length;
   return `${kept}\n[… ${leftOut} more characters of this file are left out; ${cut.toAdvice(new_path)}]`;
 }

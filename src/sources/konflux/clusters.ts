@@ -21,7 +21,7 @@ export interface KonfluxClusterOptions {
   log?: HttpLog | undefined;
   clock?: Clock | undefined;
   /** Of the login; logins are renewed. */
-  learn?: Learn | undefined;
+  learn: Learn;
 }
 
 /** One Konflux: its cluster and its archives, connected for all jobs. */

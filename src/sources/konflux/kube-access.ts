@@ -20,7 +20,7 @@ export interface KubeAccess {
 }
 
 /** Throws PermanentError when the login can not be used, in words for whoever configures it. */
-export async function openKubeAccess(login: KubeLogin, learn: Learn = () => undefined): Promise<KubeAccess> {
+export async function openKubeAccess(login: KubeLogin, learn: Learn): Promise<KubeAccess> {
   const config = await loadConfig(login);
   // Also when the login fails: programs tell what they were given.
   learn(config.getUsers().flatMap(toGivenSecrets));

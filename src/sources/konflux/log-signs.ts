@@ -1,4 +1,5 @@
 // Lines of a log that name the kind of a failure which reads like something else, told again at its end.
+import { cutWords } from '../../cut-words.ts';
 
 /** The log as it is, and after it what its lines are signs of, if they are. */
 export async function* withSigns(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -47,5 +48,5 @@ const SIGNS = [
 /** Only what is plain: the bytes may be any encoding. */
 function excerptOf(text: string): string {
   const plain = text.replace(/[^ -~]+/g, ' ').trim();
-  return plain.length > MAX_EXCERPT ? `${plain.slice(0, MAX_EXCERPT)} …` : plain;
+  return plain.length > MAX_EXCERPT ? `${cutWords(plain, MAX_EXCERPT)} …` : plain;
 }

@@ -1,4 +1,5 @@
 // What we gave to a server so that it knows us; whatever it echoes of that is taken out of its answers.
+import { cutWords } from '../../cut-words.ts';
 import type { McpServer } from './server.ts';
 
 const MAX_ERROR = 2_000;
@@ -22,5 +23,5 @@ export function withoutSecrets({ reach }: McpServer, words: string): string {
 /** What a server says of a failure: without our secrets, and not longer than a message should be. */
 export function toErrorWords(server: McpServer, words: string): string {
   const clean = withoutSecrets(server, words);
-  return clean.length <= MAX_ERROR ? clean : `${clean.slice(0, MAX_ERROR)} [… and more]`;
+  return clean.length <= MAX_ERROR ? clean : `${cutWords(clean, MAX_ERROR)} [… and more]`;
 }

@@ -1,6 +1,7 @@
 // Tools of an MCP server as a data source: chosen by name, only reading, their output like any other's.
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { cutWords } from '../../cut-words.ts';
 import { PermanentError } from '../../errors.ts';
 import { cutText } from '../cut-text.ts';
 import type { Source, SourceTool } from '../source.ts';
@@ -59,7 +60,7 @@ function toSourceTool(server: McpServer, connection: McpConnection, tool: Tool):
   const clean = (words: string): string => withoutSecrets(server, words);
   const inputSchema = mapTexts(tool.inputSchema, clean);
   const schema = fromJsonSchema(inputSchema);
-  const description = clean(tool.description ?? tool.title ?? tool.name).slice(0, MAX_DESCRIPTION);
+  const description = cutWords(clean(tool.description ?? tool.title ?? tool.name), MAX_DESCRIPTION);
   return {
     name: toName(server, tool.name),
     description: schema ? description : `${description}${tellArguments(inputSchema)}`,

@@ -180,6 +180,14 @@ describe('what is too large', () => {
     expect(await text(body)).toBe('xxxxxxxxxx\n[reading stopped here, after 10 bytes; there is more]\n');
   });
 
+  test('is cut at a line, so that no part of a secret is left', async () => {
+    const { url } = await startAnswering(200, 'first\nits-token-is-4711\n');
+
+    const body = await createReader(url, { maxStreamBytes: 18 }).open('x', {}, signal);
+
+    expect(await text(body)).toMatch(/^first\n\n\[reading stopped here/);
+  });
+
   test.each(['gzip', 'x-gzip'])('once it is unpacked counts as large (%s)', async (encoding) => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const { url } = await startServer((_, response) =>

@@ -6,6 +6,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/agent/events.ts';
 import type { Message } from '../../../src/agent/messages.ts';
+import { ModelError } from '../../../src/agent/model.ts';
 import { CONTINUATION_PROMPT } from '../../../src/agent/prompts.ts';
 import type { Toolbox } from '../../../src/agent/toolbox.ts';
 import { RetryableError } from '../../../src/errors.ts';
@@ -257,6 +258,29 @@ describe('a conversation that is damaged', () => {
   });
 });
 
+test('a session of a run that broke off is not opened for more people than it began with', async () => {
+  const folder = openFolderStore({ dir });
+  let looks = 0;
+  const unlessGone = <T>(work: () => Promise<T>): Promise<T> =>
+    looks < 2 ? work() : Promise.reject(new RetryableError('away'));
+  const store: SessionStore = {
+    ...folder,
+    saveContext: (...args) => unlessGone(() => folder.saveContext(...args)),
+    saveMeta: (...args) => unlessGone(() => folder.saveMeta(...args)),
+  };
+  const { toolbox } = scriptedTools(async () => {
+    looks += 1;
+    return { looks };
+  });
+  const look = { calls: [{ name: 'look' }] };
+  await run({}, [look, look, { text: 'Done.' }], { store, toolbox });
+  expect((await saved()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+
+  const { requests } = await run({ visibility: 'public' });
+
+  expect(requests[0]?.messages).toHaveLength(1);
+});
+
 test('an analysis that failed before somebody else got an answer is asked for again', async () => {
   await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
   const { note, requests } = await run({});
@@ -408,6 +432,13 @@ describe('files that are gone', () => {
   });
 });
 
+test('why a model could not be used is told without secrets', async () => {
+  const throws = new ModelError('stop', `refused: gl${'pat'}-aB3xK9mQ2vR7tL5wN8pD`);
+  const { ending, reason } = await run({}, [{ throws }]);
+  expect([ending, reason]).toEqual(['model-error', expect.stringContaining('[redacted: gitlab-token]')]);
+  expect(reason).not.toContain('aB3xK9');
+});
+
 test('watchers that all fail change neither what is asked nor what is saved and said', async () => {
   const turns = [{ text: 'Looking.', calls: [{ name: 'look' }] }, { text: 'It is the lock file.' }];
   const seen: string[] = [];
@@ -466,8 +497,10 @@ function storeThatHangs(
   const released = Promise.withResolvers<void>();
   const operation = folder[name] as (...args: unknown[]) => Promise<unknown>;
   const hang = async (...args: unknown[]): Promise<unknown> => {
-    // Before that, a turn that can not be saved ends the run.
-    if (name === 'saveContext' && !JSON.stringify(args).includes('Done.')) return operation(...args);
+    // Before that, what can not be saved ends the run.
+    const text = JSON.stringify(args);
+    if (name === 'saveContext' && !text.includes('Done.')) return operation(...args);
+    if (name === 'saveMeta' && !text.includes('answered')) return operation(...args);
     await released.promise;
     if (failure) throw failure;
     return operation(...args);

@@ -17,9 +17,14 @@ import { scriptedModel, scriptedTools } from '../agent/scripted.ts';
 
 test('an answer that is posted stays, though it can not be told that its session was not saved', async () => {
   const posted = Promise.withResolvers<void>();
-  const store = {
-    ...openFolderStore({ dir: await mkdtemp(join(tmpdir(), 'hummingbird-run-agent-')) }),
-    saveMeta: () => posted.promise.then(() => Promise.reject(new RetryableError('the disk is away'))),
+  const folder = openFolderStore({ dir: await mkdtemp(join(tmpdir(), 'hummingbird-run-agent-')) });
+  const store: typeof folder = {
+    ...folder,
+    saveMeta: async (id, meta) => {
+      if (meta.ending === null) return folder.saveMeta(id, meta);
+      await posted.promise;
+      throw new RetryableError('the disk is away');
+    },
   };
   const { model } = scriptedModel([{ text: 'Done.' }]);
   const logged: Record<string, unknown>[] = [];

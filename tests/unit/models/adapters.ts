@@ -234,5 +234,6 @@ export const adapters = [anthropic, gemini, openai, ...onVertex];
 
 /** The token endpoint is on the same server. */
 export function vertexAt(url: string): VertexOptions {
-  return { project: 'my-project', location: 'europe-west1', serviceAccount: serviceAccount(url) };
+  const where = { project: 'my-project', location: 'europe-west1' };
+  return { ...where, serviceAccount: serviceAccount(url), learn: () => undefined };
 }

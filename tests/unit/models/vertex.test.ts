@@ -118,7 +118,7 @@ test.each(['global', 'us', 'eu', 'europe-west1', 'us-east5'])(
     vi.stubEnv('ANTHROPIC_VERTEX_BASE_URL', undefined);
     const sdk = new AnthropicVertex({ region: location, projectId: 'p', authClient: signedByUs });
 
-    expect(`${vertexUrl({ project: 'p', location })}/v1`).toBe(sdk.baseURL);
+    expect(`${vertexUrl({ location })}/v1`).toBe(sdk.baseURL);
   },
 );
 
@@ -276,7 +276,7 @@ test('a private key that is none is not told either', async () => {
 });
 
 describe('without a service account', () => {
-  const model = (learn?: Learn) =>
+  const model = (learn: Learn = () => undefined) =>
     createAnthropicModel({
       model: 'claude-sonnet-5-5',
       vertex: { project: 'my-project', location: 'global', learn },

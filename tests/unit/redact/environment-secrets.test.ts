@@ -3,6 +3,7 @@ import { findEnvironmentSecrets } from '../../../src/redact/environment-secrets.
 
 test.each([
   ['HTTPS_PROXY', 'http://me:pr0xy%2Bpass@proxy.example.com:3128', ['pr0xy%2Bpass', 'pr0xy+pass']],
+  ['https_proxy', 'http://me:swordfish@proxy.example.com:3128', ['swordfish']],
   ['PIP_INDEX_URL', 'https://k3yQ9xZ2mB7w@pypi.example.com/simple', ['k3yQ9xZ2mB7w']],
   ['DATABASE_URL', 'postgres://app@db/app?password=s3cretOfDb', ['s3cretOfDb']],
   ['NPM_TOKEN', 'aZ3kQ9xB7wPq2Lm8', ['aZ3kQ9xB7wPq2Lm8']],

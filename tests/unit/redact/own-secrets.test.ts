@@ -110,6 +110,24 @@ describe('a secret of the service is found', () => {
   });
 });
 
+test('a private key within JSON, in base64 and in hexadecimal', () => {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const { text: redact } = createRedactor({ secrets: [privateKey] });
+  const body = privateKey.split('\n').slice(1, -2).join('');
+  const windows = Array.from({ length: body.length - 20 }, (_, at) => body.slice(at, at + 20));
+  const json = JSON.stringify({ type: 'service_account', private_key: privateKey });
+  const hex = redact(Buffer.from(json).toString('hex')).match(/(?:[\da-f]{2})+/g) ?? [];
+  const left = [
+    ...['', 'x', 'xy'].map((before) => decodeAll(redact(base64(before + json)))),
+    ...hex.map((run) => Buffer.from(run, 'hex').toString('latin1')),
+  ].join('\n');
+  expect(windows.filter((part) => left.replaceAll('\\n', '').includes(part))).toEqual([]);
+});
+
 describe('split over two lines, wherever, it is found behind', () => {
   test.each([
     '+',

@@ -118,7 +118,7 @@ test.each([
     });
   });
   const login = { kind: 'token' as const, url, token: 'any' };
-  const cluster = await openKonfluxCluster({ name: 'prod', login });
+  const cluster = await openKonfluxCluster({ name: 'prod', login, learn: () => undefined });
   onTestFinished(() => cluster.close());
   const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA };
   const { ask } = asModel(createKonfluxSource([{ cluster, namespace: 'team' }], scope));

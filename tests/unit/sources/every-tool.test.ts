@@ -109,7 +109,7 @@ async function createKonfluxWorld(): Promise<World> {
   const konflux = await createPretendKonflux();
   onTestFinished(() => konflux.close());
   const login = { kind: 'token' as const, url: konflux.cluster.url, token: konflux.token };
-  const cluster = await openKonfluxCluster({ name: 'prod', login });
+  const cluster = await openKonfluxCluster({ name: 'prod', login, learn: () => undefined });
   onTestFinished(() => cluster.close());
   konflux.cluster.add(
     pipelineRun({ name: 'cart-1', sha: SHA }),

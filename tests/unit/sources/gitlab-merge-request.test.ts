@@ -94,6 +94,17 @@ test('a description longer than 4000 characters is cut between characters, and s
   expect(description).toMatch(/^x{3999}\n\[… 100 more characters/);
 });
 
+test('where a description is cut there is no part of a secret', async () => {
+  const secret = `gl${'pat'}-aB3xK9mQ2vR7tL5wN8pD`;
+  const scene = await createSourceScene({
+    mr: { description: `${'x '.repeat(1_995)}${secret} was printed` },
+  });
+
+  const { description } = await scene.ask<{ description: string }>('gitlab_get_mr_details');
+
+  expect(description).toMatch(/x\n\[… 39 more characters/);
+});
+
 test('the diff shows every file as git would, whatever happened to it', async () => {
   const scene = await createSourceScene({
     mr: {

@@ -208,6 +208,7 @@ async function openCluster(url: string, token: string, kubearchiveUrl?: string) 
     kubearchiveUrl,
     timeoutMs: 2_000,
     clock: createFakeClock(),
+    learn: () => undefined,
   });
   onTestFinished(() => cluster.close());
   return cluster;

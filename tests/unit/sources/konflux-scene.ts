@@ -40,6 +40,7 @@ export async function createKonfluxScene({
     uiUrl: 'https://konflux.example.com',
     timeoutMs: 2_000,
     clock,
+    learn: () => undefined,
     ...changed,
   });
   onTestFinished(() => cluster.close());

@@ -13,6 +13,9 @@ import { findProgram } from '../../services/server.ts';
 import { answerJson, failureOf, startServer } from '../gitlab/gitlab-server.ts';
 import { asModel, GITLAB_URL, PROJECT, SHA } from './konflux-scene.ts';
 
+/** Hears what is secret of a login. */
+const nobody = (): void => undefined;
+
 describe('a kubeconfig', () => {
   test('says where the cluster is and who we are, also to its archive', async () => {
     const konflux = await createPretendKonflux();
@@ -23,6 +26,7 @@ describe('a kubeconfig', () => {
       name: 'prod',
       login: { kind: 'kubeconfig', file: writeKubeconfig(konflux.cluster.url, konflux.token) },
       kubearchiveUrl: konflux.archive.url,
+      learn: nobody,
     });
     onTestFinished(() => cluster.close());
     const tenancy = { cluster, namespace: konflux.namespace };
@@ -36,7 +40,7 @@ describe('a kubeconfig', () => {
   test('may hold several contexts, of which one is chosen', async () => {
     const file = writeKubeconfig('https://k8s.example.com:6443', 'secret');
 
-    const access = await openKubeAccess({ kind: 'kubeconfig', file, context: 'other' });
+    const access = await openKubeAccess({ kind: 'kubeconfig', file, context: 'other' }, nobody);
 
     expect(access.url).toBe('https://other.example.com');
     expect(await access.authorize()).toEqual({ authorization: 'Bearer secret' });
@@ -72,7 +76,7 @@ describe('a kubeconfig', () => {
   ])('%s is an error that says so', async (_which, { file, context, url, verify }: Wrong, words) => {
     const written = file ?? writeKubeconfig(url ?? 'https://k8s', 'secret', verify);
 
-    const error = await failureOf(openKubeAccess({ kind: 'kubeconfig', file: written, context }));
+    const error = await failureOf(openKubeAccess({ kind: 'kubeconfig', file: written, context }, nobody));
 
     expect(error).toBeInstanceOf(PermanentError);
     expect(error).toHaveProperty('message', expect.stringMatching(words));
@@ -94,7 +98,7 @@ test.skipIf(!hasOpenssl)('a pod is logged in by its service account', async () =
   vi.stubEnv('KUBERNETES_SERVICE_PORT', port);
   onTestFinished(() => void vi.unstubAllEnvs());
   const login = { kind: 'in-cluster' as const, root };
-  const cluster = await openKonfluxCluster({ name: 'prod', login });
+  const cluster = await openKonfluxCluster({ name: 'prod', login, learn: nobody });
   onTestFinished(() => cluster.close());
   const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: 7, sha: SHA };
   const { call } = asModel(createKonfluxSource([{ cluster, namespace: 'team' }], scope));
@@ -109,7 +113,8 @@ test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no othe
   const { url } = await startServer((_, response) => answerJson(response, { items: [] }), tls);
   const authority = Buffer.from(tls.cert).toString('base64');
   const listAt = async (file: string) => {
-    const cluster = await openKonfluxCluster({ name: 'prod', login: { kind: 'kubeconfig', file } });
+    const login = { kind: 'kubeconfig', file } as const;
+    const cluster = await openKonfluxCluster({ name: 'prod', login, learn: nobody });
     onTestFinished(() => cluster.close());
     const tenancy = { cluster, namespace: 'team' };
     const source = createKonfluxSource([tenancy], {
@@ -129,7 +134,7 @@ test.skipIf(!hasOpenssl)('the authority in a kubeconfig is believed, and no othe
 });
 
 test('outside of a pod there is no login of a pod', async () => {
-  const error = await failureOf(openKubeAccess({ kind: 'in-cluster' }));
+  const error = await failureOf(openKubeAccess({ kind: 'in-cluster' }, nobody));
 
   expect(error).toHaveProperty('message', expect.stringContaining('does not run in a pod'));
 });

@@ -46,7 +46,8 @@ test("Konflux's large pages end after about 24 MB for each label, and the remark
       metadata: { continue: 'more' },
     }),
   );
-  const cluster = await openKonfluxCluster({ name: 'prod', login: { kind: 'token', url, token: 'x' } });
+  const login = { kind: 'token', url, token: 'x' } as const;
+  const cluster = await openKonfluxCluster({ name: 'prod', login, learn: () => undefined });
   const pinned = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA };
   const { ask } = asModel(createKonfluxSource([{ cluster, namespace: 'team' }], pinned));
 

@@ -16,7 +16,13 @@ type Clock = ReturnType<typeof createFakeClock>;
 
 async function attachKonflux(url: string, clock: Clock) {
   const login = { kind: 'token' as const, url, token: 'very-secret' };
-  const cluster = await openKonfluxCluster({ name: 'prod', login, timeoutMs: 300, clock });
+  const cluster = await openKonfluxCluster({
+    name: 'prod',
+    login,
+    timeoutMs: 300,
+    clock,
+    learn: () => undefined,
+  });
   onTestFinished(() => cluster.close());
   const scope = { project: PROJECT, gitlabUrl: GITLAB_URL, mrIid: MR_IID, sha: SHA };
   return asModel(createKonfluxSource([{ cluster, namespace: 'team' }], scope));

@@ -99,6 +99,12 @@ test('output that was dropped is marked, and the time asked for is the time give
   expect(sandbox.ran).toEqual([{ command: 'yes', timeoutMs: 7000, maxOutputBytes: 5000 }]);
 });
 
+test('where output was cut there is no part of a secret', async () => {
+  const sandbox = createMemorySandbox({ stdout: `it printed gl${'pat'}-aB3x`, truncated: true });
+  const { result } = await call(createToolbox({ sandbox, sources: [] }), 'sandbox_exec', { command: 'yes' });
+  expect(result.stdout).toBe('it printed');
+});
+
 test('output that is no text is named, and the model told to write it to a file, which then is whole', async () => {
   const sandbox = await virtualSandbox();
   const toolbox = createToolbox({ sandbox, sources: [] });

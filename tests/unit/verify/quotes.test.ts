@@ -171,10 +171,11 @@ test.each(['console', 'Console', 'shell-session', 'terminal', 'stderr', 'traceba
 );
 
 test.each(['python', 'json', 'sh', 'ts'])(
-  'a fence of %s right under a line of a job is a quote',
+  'a fence of %s right under the link of a job is a quote',
   async (language) => {
     const block = ['```', language, '\nFATAL: the database is on fire\n```'].join('');
     expect(await kinds(`[unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual(['not-found']);
+    expect(await kinds(`[unit](${JOB}) says:\n\n${block}`)).toEqual(['not-found']);
     expect(await kinds(`[unit, line 3](${JOB}#L3) fails.\n\nIt has this code:\n\n${block}`)).toEqual([]);
     expect(await kinds(`### Fix\n\nAs of [unit, line 3](${JOB}#L3):\n\n${block}`)).toEqual([]);
   },
@@ -283,6 +284,14 @@ describe('numbers of lines', () => {
     expect(toObjection(checked)).toContain('the log has 68 lines');
     expect(markNote(note, checked)).toBe(`See [unit, line 900](${JOB}) (line not verified).`);
   });
+
+  test.each([`${JOB}#L${'9'.repeat(12)}`, `${JOB}?page=1#L900`, `${JOB}/#L900`])(
+    'are looked at however they are written: %s',
+    async (url) => {
+      const [bare = ''] = url.split('#');
+      expect(markNote(`See ${url}.`, await check(`See ${url}.`))).toBe(`See ${bare}.`);
+    },
+  );
 
   test('of a log that was not fetched are taken off', async () => {
     const note = 'See https://gitlab.test/shop/checkout/-/jobs/8#L1.';
