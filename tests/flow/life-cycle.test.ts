@@ -250,3 +250,21 @@ test('a stop in the thread takes back a reply that waits for a place, too', asyn
   ask(discussionId, 'Second?');
   expect((await noteOf(1)).body).toContain('To "Second?": yes.');
 }, 60_000);
+
+test('a stop takes back what failed while the run was under way, too', async () => {
+  await arrange();
+  workForLong();
+  failPipeline();
+  await poll(isWorking).toBe(true);
+  failPipeline();
+  const { gitlab, mr, nadia } = scene;
+  await gitlab.idle();
+  const thread = { ...mr, userId: nadia.id, thread: true };
+  const stop = gitlab.addNote({ ...thread, body: '@hummingbird stop' });
+  await poll(() => gitlab.awards(stop.id)).toMatchObject([{ name: 'thumbsup' }]);
+  scene.model.script = () => ({ text: 'It is late.' });
+  gitlab.addNote({ ...thread, body: '@hummingbird what time is it?' });
+  await noteOf(0);
+  await poll(ended).toMatchObject([{ ending: 'cancelled' }, { kind: 'reply', ending: 'answered' }]);
+  expect(notes()).toHaveLength(1);
+}, 60_000);
