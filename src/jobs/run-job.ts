@@ -126,7 +126,8 @@ async function answer(
   }
   const sessionId = thread?.sessionId ?? toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
   await record.about(mr, sessionId);
-  await keepOrder(deps, job, { mr, discussionId, signal });
+  const isCall = (body: string): boolean => mentions(body, agent.username);
+  await keepOrder(deps, job, { mr, discussionId, isCall, signal });
 
   return holdSession(deps, sessionId, context, async (held) => {
     record.hold(held.lease);

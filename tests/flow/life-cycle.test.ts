@@ -268,3 +268,25 @@ test('a stop takes back what failed while the run was under way, too', async () 
   await poll(ended).toMatchObject([{ ending: 'cancelled' }, { kind: 'reply', ending: 'answered' }]);
   expect(notes()).toHaveLength(1);
 }, 60_000);
+
+test('calls by name in a thread of others are answered in the order they were written', async () => {
+  const service = await arrangeWithout('note_events');
+  scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
+  const { gitlab, mr, nadia } = scene;
+  const person = { ...mr, userId: nadia.id };
+  const first = gitlab.addNote({ ...person, body: '@hummingbird first?', thread: true });
+  const second = gitlab.addNote({
+    ...person,
+    body: '@hummingbird second?',
+    discussionId: first.discussionId,
+  });
+  for (const { id, discussionId, authorId } of [second, first]) {
+    const event = noteHook({ id, discussion_id: discussionId, author_id: authorId, note: '@hummingbird?' });
+    await deliver(service, { ...event, ...inScene() });
+  }
+  await noteOf(1);
+  expect(notes().map(({ body: text }) => text.split('\n')[0])).toEqual([
+    expect.stringContaining('first?'),
+    expect.stringContaining('second?'),
+  ]);
+}, 60_000);
