@@ -2,8 +2,10 @@
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { mentions } from '../mentions.ts';
 import type { Reactions } from '../publish/reactions.ts';
+import { toEventKey } from '../queue/event-key.ts';
 import { type AnalyzeJob, type FeedbackJob, laneOf, type ReplyJob } from '../queue/job.ts';
 import type { JobContext, JobHandler } from '../queue/queue.ts';
+import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { findMergeRequest } from './find-merge-request.ts';
 import { keepOrder } from './keep-order.ts';
 import { type Marking, markOutdated, markPassed } from './mark-note.ts';
@@ -78,12 +80,20 @@ async function analyze(
     return runAgent(deps, held, subject, async ({ note: body, text, ending, reason, usage }) => {
       // An earlier analysis says more than an ending without a word.
       const onlyIfNone = text === NO_FINAL_RESPONSE;
-      const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
+      const askAgain = () => lookForPass(deps, job, mr);
+      const analysis = { mr, sessionId, body, onlyIfNone, askAgain };
+      const notCurrent = await publishAnalysis(deps, analysis, held);
       const ended = { ending, reason: notCurrent ?? reason, usage };
       await record.end(ended);
       return ended;
     });
   });
+}
+
+/** As if GitLab had told of a pipeline that passed. */
+function lookForPass({ queue, now }: JobDependencies, job: AnalyzeJob, mr: MergeRequest): Promise<unknown> {
+  const passed = { ...job, kind: 'pipeline-passed', mrIid: mr.iid, sha: mr.sha } as const;
+  return queue.add(passed, toEventKey(passed, mr.iid, mr.sha, now()));
 }
 
 async function answer(

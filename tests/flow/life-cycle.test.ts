@@ -290,3 +290,20 @@ test('calls by name in a thread of others are answered in the order they were wr
     expect.stringContaining('second?'),
   ]);
 }, 60_000);
+
+test('whether the commit has passed is looked up again if it can not be told when the analysis is posted', async () => {
+  await arrange();
+  const { gitlab } = scene;
+  const { jobId } = failPipeline();
+  let outage: { lift(): void } | undefined;
+  scene.model.script = () => {
+    if (!outage) {
+      gitlab.setJobStatus(gitlab.retryJob(jobId).id, 'success');
+      outage = gitlab.fail({ match: { path: /merge_requests\/\d+\/pipelines$/ }, with: { status: 503 } });
+    }
+    return { text: 'It is flaky.' };
+  };
+  expect((await noteOf(0)).body).toMatch(/^It is flaky\./);
+  outage?.lift();
+  await poll(body).toMatch(/^> ✅ \*\*Passed on retry:/);
+}, 60_000);
