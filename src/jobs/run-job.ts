@@ -105,12 +105,16 @@ async function answer(
   const { signal } = context;
   const agent = await deps.agent.get();
   if (job.authorId === agent.id) return nothingToDo("the note is the agent's own");
+  const { discussionId, noteId } = job;
+  if (discussionId === null) return nothingToDo('the note is in no thread');
+  const isCall = (body: string): boolean => mentions(body, agent.username);
+  // Before all that is read for an answer: whoever waits for another one comes back often.
+  const order = { mr: { projectId: job.project.id, iid: job.mrIid }, discussionId, isCall, signal };
+  await keepOrder(deps, job, order);
   const person = await deps.audience.getPerson(job.authorId, signal);
   if (person.isBot) return nothingToDo('the note was written by a bot');
   const mr = await deps.mergeRequests.get(job.project.id, job.mrIid, signal);
   if (mr.state !== 'opened') return nothingToDo(`merge request !${mr.iid} is ${mr.state}`);
-  const { discussionId, noteId } = job;
-  if (discussionId === null) return nothingToDo('the note is in no thread');
 
   const thread = await deps.notes.findSession({ mr, discussionId, signal });
   if (!thread && !deps.workflow.on.includes('mention'))
@@ -136,8 +140,6 @@ async function answer(
   }
   const sessionId = thread?.sessionId ?? toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
   await record.about(mr, sessionId);
-  const isCall = (body: string): boolean => mentions(body, agent.username);
-  await keepOrder(deps, job, { mr, discussionId, isCall, signal });
 
   return holdSession(deps, sessionId, context, async (held) => {
     record.hold(held.lease);

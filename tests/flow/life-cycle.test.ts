@@ -307,3 +307,22 @@ test('whether the commit has passed is looked up again if it can not be told whe
   outage?.lift();
   await poll(body).toMatch(/^> ✅ \*\*Passed on retry:/);
 }, 60_000);
+
+test('a reply that waits for an earlier one only looks at its thread', async () => {
+  await arrange();
+  failPipeline();
+  const { discussionId } = await noteOf(0);
+  await poll(ended).toHaveLength(1);
+  workForLong();
+  ask(discussionId, 'First?');
+  await poll(isWorking).toBe(true);
+  ask(discussionId, 'Second?');
+  const { requests } = scene.gitlab;
+  const from = requests.length;
+  const looks = () =>
+    requests.slice(from).filter(({ path }) => path.endsWith(`/discussions/${discussionId}`));
+  await poll(() => looks().length).toBeGreaterThan(5);
+  expect(looks().length).toBeGreaterThan((requests.length - from) / 2);
+  const stop = ask(discussionId, 'Stop!');
+  await poll(() => scene.gitlab.awards(stop.id)).toHaveLength(1);
+}, 60_000);
