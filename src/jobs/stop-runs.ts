@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { laneOf, type MergeRequestChangedJob, mergeKeyOf } from '../queue/job.ts';
+import { type Job, laneOf, type MergeRequestChangedJob, mergeKeyOf } from '../queue/job.ts';
 import type { JobQueue, ListedJob } from '../queue/queue.ts';
 import type { Records, Run } from '../records/records.ts';
 
@@ -40,15 +40,12 @@ export async function stopOutdatedRuns(deps: Stopping, job: MergeRequestChangedJ
 /** Everything that runs or waits for this merge request, also what failed while it ran. */
 export async function stopAllRuns(
   deps: Stopping,
-  mr: { projectId: number; iid: number },
+  mr: { projectId: number; iid: number; sha: string },
   { reason, signal }: { reason: string; signal: AbortSignal },
 ): Promise<number> {
   // Whose merge request was found by its commit tells it only here.
   const running = new Set((await listRunning(deps, mr)).map(({ jobId }) => jobId));
-  const open = (await listOpen(deps)).filter(
-    ({ id, job }) =>
-      running.has(id) || (laneOf(job) === 'work' && job.project.id === mr.projectId && job.mrIid === mr.iid),
-  );
+  const open = (await listOpen(deps)).filter(({ id, job }) => running.has(id) || isWorkFor(mr, job));
   const ids = new Set([...open.map(({ id }) => id), ...running]);
   for (const id of ids) await stopById(deps, id, reason);
   const deadline = performance.now() + ENDING_MS;
@@ -60,6 +57,12 @@ export async function stopAllRuns(
     if (next) await stopById(deps, next.id, reason);
   }
   return ids.size;
+}
+
+function isWorkFor(mr: { projectId: number; iid: number; sha: string }, job: Job): boolean {
+  if (laneOf(job) !== 'work' || job.project.id !== mr.projectId) return false;
+  // A report from outside names a commit only.
+  return job.mrIid === mr.iid || (job.kind === 'analyze' && job.mrIid === null && job.sha === mr.sha);
 }
 
 async function listOpen({ queue }: Stopping): Promise<ListedJob[]> {

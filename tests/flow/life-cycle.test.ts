@@ -1,10 +1,11 @@
 // What becomes of an analysis: further failures, pushes, passes on retry, outages, and being told to stop.
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../src/demo/gitlab/hook.ts';
-import { noteHook } from '../fixtures/hooks.ts';
+import { externalPipelineHook, noteHook } from '../fixtures/hooks.ts';
 import { textOf } from '../services/model.ts';
 import { deliver, WEBHOOK_TOKEN } from './scene.ts';
 import {
+  addHook,
   arrange,
   arrangeStopped,
   ask,
@@ -267,6 +268,20 @@ test('a stop takes back what failed while the run was under way, too', async () 
   await noteOf(0);
   await poll(ended).toMatchObject([{ ending: 'cancelled' }, { kind: 'reply', ending: 'answered' }]);
   expect(notes()).toHaveLength(1);
+}, 60_000);
+
+test('a stop takes back a report from outside that waits, whose merge request nobody has looked for yet', async () => {
+  await arrangeStopped({ config: { queue: { debounceMs: 60_000, debounceMaxMs: 60_000 } } });
+  const service = await scene.start();
+  addHook(service.url);
+  const { gitlab, mr, nadia, sha } = scene;
+  const { project } = inScene();
+  const queued = await deliver(service, { ...externalPipelineHook({ sha: sha() }), project });
+  const stop = gitlab.addNote({ ...mr, userId: nadia.id, body: '@hummingbird stop', thread: true });
+  await poll(() => gitlab.awards(stop.id)).toMatchObject([{ name: 'thumbsup' }]);
+  expect(scene.logged).toContainEqual(
+    expect.objectContaining({ msg: 'run stopped', stopped: queued.body.job, outcome: 'removed' }),
+  );
 }, 60_000);
 
 test('calls by name in a thread of others are answered in the order they were written', async () => {
