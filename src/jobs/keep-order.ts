@@ -11,7 +11,7 @@ const OVERTAKING_MS = 5_000;
 export async function keepOrder(
   { notes, queue, now }: { notes: Notes; queue: Pick<JobQueue, 'stateOf'>; now: () => number },
   job: ReplyJob,
-  thread: ThreadRef,
+  thread: ThreadRef & { isCall: (body: string) => boolean },
 ): Promise<void> {
   const unanswered = await notes.listUnanswered(thread);
   for (const { noteId, createdAt } of unanswered.filter((note) => note.noteId < job.noteId)) {

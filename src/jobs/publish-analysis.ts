@@ -20,6 +20,8 @@ export interface NewAnalysis {
   body: string;
   /** An earlier analysis says more than this one. */
   onlyIfNone: boolean;
+  /** Sees to it that what can not be told of the commit now is looked up later, and said then. */
+  askAgain?: () => Promise<unknown>;
 }
 
 /** While nobody else writes the note: see `postAnalysis`. */
@@ -38,14 +40,20 @@ export function publishAnalysis(
  */
 export async function postAnalysis(
   deps: Pick<Publishing, 'notes' | 'mergeRequests' | 'failures' | 'workflow'>,
-  { mr, sessionId, body, onlyIfNone }: NewAnalysis,
+  { mr, sessionId, body, onlyIfNone, askAgain }: NewAnalysis,
   signal: AbortSignal,
 ): Promise<string | null> {
   const now = await deps.mergeRequests.get(mr.projectId, mr.iid, signal);
   if (now.state !== 'opened') return `merge request !${mr.iid} is ${now.state} by now`;
   const isOutdated = now.sha !== mr.sha;
-  // Not to be known, it is not said; the note is worth more than that.
-  const passed = isOutdated ? null : await findPassed(deps, now, signal).catch(ignoreOutage);
+  const passed = isOutdated
+    ? null
+    : await findPassed(deps, now, signal).catch(async (error) => {
+        if (!(error instanceof RetryableError)) throw error;
+        // The note does not wait for it.
+        await askAgain?.();
+        return null;
+      });
   const newest = toSessionId({ ...now, mrIid: now.iid, workflow: deps.workflow.name });
   await deps.notes.ensureAnalysis({
     mr,
@@ -74,11 +82,6 @@ export async function findPassed(
   const isOver = pipelines.every(({ status }) => OVER.has(status));
   if (failures.length > 0 || !isOver) return null;
   return pipelines.find(({ status }) => status === 'success') ?? null;
-}
-
-function ignoreOutage(error: unknown): null {
-  if (error instanceof RetryableError) return null;
-  throw error;
 }
 
 const OVER = new Set(['success', 'skipped', 'manual', 'canceled']);

@@ -60,6 +60,7 @@ function assertPublishable({ log }: AgentDependencies, { isLastAttempt }: HeldJo
   if (error === undefined) return;
   log.error({ err: error, ending: findings.ending }, 'the agent broke off');
   // The session is continued later, instead of telling people half of it.
+  if (error instanceof RetryableError) throw error;
   if (error instanceof ModelError && error.kind === 'retry')
     throw new RetryableError(`the model is away: ${error.message}`, {
       cause: error,

@@ -2,8 +2,10 @@
 import { NO_FINAL_RESPONSE } from '../agent/prompts.ts';
 import { mentions } from '../mentions.ts';
 import type { Reactions } from '../publish/reactions.ts';
+import { toEventKey } from '../queue/event-key.ts';
 import { type AnalyzeJob, type FeedbackJob, laneOf, type ReplyJob } from '../queue/job.ts';
 import type { JobContext, JobHandler } from '../queue/queue.ts';
+import type { MergeRequest } from '../sources/gitlab/merge-requests.ts';
 import { findMergeRequest } from './find-merge-request.ts';
 import { keepOrder } from './keep-order.ts';
 import { type Marking, markOutdated, markPassed } from './mark-note.ts';
@@ -78,12 +80,20 @@ async function analyze(
     return runAgent(deps, held, subject, async ({ note: body, text, ending, reason, usage }) => {
       // An earlier analysis says more than an ending without a word.
       const onlyIfNone = text === NO_FINAL_RESPONSE;
-      const notCurrent = await publishAnalysis(deps, { mr, sessionId, body, onlyIfNone }, held);
+      const askAgain = () => lookForPass(deps, job, mr);
+      const analysis = { mr, sessionId, body, onlyIfNone, askAgain };
+      const notCurrent = await publishAnalysis(deps, analysis, held);
       const ended = { ending, reason: notCurrent ?? reason, usage };
       await record.end(ended);
       return ended;
     });
   });
+}
+
+/** As if GitLab had told of a pipeline that passed. */
+function lookForPass({ queue, now }: JobDependencies, job: AnalyzeJob, mr: MergeRequest): Promise<unknown> {
+  const passed = { ...job, kind: 'pipeline-passed', mrIid: mr.iid, sha: mr.sha } as const;
+  return queue.add(passed, toEventKey(passed, mr.iid, mr.sha, now()));
 }
 
 async function answer(
@@ -95,11 +105,15 @@ async function answer(
   const { signal } = context;
   const agent = await deps.agent.get();
   if (job.authorId === agent.id) return nothingToDo("the note is the agent's own");
+  const { discussionId, noteId } = job;
+  if (discussionId === null) return nothingToDo('the note is in no thread');
+  const isCall = (body: string): boolean => mentions(body, agent.username);
+  // Before all that is read for an answer: whoever waits for another one comes back often.
+  const order = { mr: { projectId: job.project.id, iid: job.mrIid }, discussionId, isCall, signal };
+  await keepOrder(deps, job, order);
   const person = await deps.audience.getPerson(job.authorId, signal);
   if (person.isBot) return nothingToDo('the note was written by a bot');
   const mr = await deps.mergeRequests.get(job.project.id, job.mrIid, signal);
-  const { discussionId, noteId } = job;
-  if (discussionId === null) return nothingToDo('the note is in no thread');
 
   const thread = await deps.notes.findSession({ mr, discussionId, signal });
   if (!thread && !deps.workflow.on.includes('mention'))
@@ -109,8 +123,7 @@ async function answer(
   if (!question) return nothingToDo('the note is gone');
   if (question.authorId !== job.authorId)
     return nothingToDo('the note was not written by whom the event names');
-  if (!thread && !mentions(question.body, agent.username))
-    return nothingToDo('the note does not call the agent by name');
+  if (!thread && !isCall(question.body)) return nothingToDo('the note does not call the agent by name');
   const place = await readPlace(deps, mr, signal);
   if ('refusal' in place) return nothingToDo(place.refusal);
   const asking = { mr, userId: job.authorId, person, visibility: place.visibility };
@@ -125,7 +138,6 @@ async function answer(
   }
   const sessionId = thread?.sessionId ?? toSessionId({ ...mr, mrIid: mr.iid, workflow: deps.workflow.name });
   await record.about(mr, sessionId);
-  await keepOrder(deps, job, { mr, discussionId, signal });
 
   return holdSession(deps, sessionId, context, async (held) => {
     record.hold(held.lease);

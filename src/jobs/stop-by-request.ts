@@ -39,7 +39,8 @@ export async function stopByRequest(
     await deps.reactions.ensure({ projectId: project.id, mrIid, noteId }, 'lock', signal);
     return deps.log.info({ note: noteId, reason: refusal }, 'not stopped');
   }
-  const stopped = await stopAllRuns(deps, mr, `note ${noteId} asked to stop`);
+  const reason = `note ${noteId} asked to stop`;
+  const stopped = await stopAllRuns(deps, mr, { reason, signal });
   deps.log.info({ note: noteId, stopped }, 'stopped by request');
   await deps.reactions.ensure({ projectId: project.id, mrIid, noteId }, 'thumbsup', signal);
   await deps.reactions.remove({ projectId: project.id, mrIid }, 'eyes', signal);

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { laneOf, type MergeRequestChangedJob } from '../queue/job.ts';
-import type { JobQueue } from '../queue/queue.ts';
+import { type Job, laneOf, type MergeRequestChangedJob, mergeKeyOf } from '../queue/job.ts';
+import type { JobQueue, ListedJob } from '../queue/queue.ts';
 import type { Records, Run } from '../records/records.ts';
 
 export interface Stopping {
@@ -11,6 +12,9 @@ export interface Stopping {
 }
 
 const MAX_RUNS = 100;
+/** How long a run may take to end when it is told to. */
+const ENDING_MS = 10_000;
+const ENDING_POLL_MS = 200;
 const REASONS = {
   pushed: 'a new commit was pushed',
   closed: 'the merge request was closed',
@@ -33,21 +37,36 @@ export async function stopOutdatedRuns(deps: Stopping, job: MergeRequestChangedJ
   }
 }
 
-/** Everything that runs or waits for this merge request. */
+/** Everything that runs or waits for this merge request, also what failed while it ran. */
 export async function stopAllRuns(
   deps: Stopping,
-  mr: { projectId: number; iid: number },
-  reason: string,
+  mr: { projectId: number; iid: number; sha: string },
+  { reason, signal }: { reason: string; signal: AbortSignal },
 ): Promise<number> {
-  const open = (await deps.queue.list()).filter(
-    ({ job, state }) =>
-      state !== 'failed' && laneOf(job) === 'work' && job.project.id === mr.projectId && job.mrIid === mr.iid,
-  );
   // Whose merge request was found by its commit tells it only here.
-  const running = await listRunning(deps, mr);
-  const ids = new Set([...open.map(({ id }) => id), ...running.map(({ jobId }) => jobId)]);
+  const running = new Set((await listRunning(deps, mr)).map(({ jobId }) => jobId));
+  const open = (await listOpen(deps)).filter(({ id, job }) => running.has(id) || isWorkFor(mr, job));
+  const ids = new Set([...open.map(({ id }) => id), ...running]);
   for (const id of ids) await stopById(deps, id, reason);
+  const deadline = performance.now() + ENDING_MS;
+  while (performance.now() < deadline && (await listOpen(deps)).some(({ id }) => ids.has(id)))
+    await sleep(ENDING_POLL_MS, undefined, { signal });
+  // What is added while a job runs becomes one when that has ended.
+  for (const key of new Set(open.flatMap(({ job }) => mergeKeyOf(job) ?? []))) {
+    const next = await deps.queue.waiting(key);
+    if (next) await stopById(deps, next.id, reason);
+  }
   return ids.size;
+}
+
+function isWorkFor(mr: { projectId: number; iid: number; sha: string }, job: Job): boolean {
+  if (laneOf(job) !== 'work' || job.project.id !== mr.projectId) return false;
+  // A report from outside names a commit only.
+  return job.mrIid === mr.iid || (job.kind === 'analyze' && job.mrIid === null && job.sha === mr.sha);
+}
+
+async function listOpen({ queue }: Stopping): Promise<ListedJob[]> {
+  return (await queue.list()).filter(({ state }) => state !== 'failed');
 }
 
 function listRunning({ records }: Stopping, mr: { projectId: number; iid: number }): Promise<Run[]> {

@@ -20,6 +20,8 @@ import {
 
 /** How long a job steps aside when its project has no free place. */
 const PARK_MS = 500;
+/** How long a reply is waited for meanwhile. */
+const AWAITED_MS = 4 * PARK_MS;
 const SIGNALS_CONCURRENCY = 10;
 const CLOSE_MS = 3_000;
 /** How often running jobs look whether they are still wanted. */
@@ -209,12 +211,18 @@ async function takePlace(
   { id, job }: JobContext,
 ): Promise<{ release(): Promise<void> } | null> {
   if (laneOf(job) === 'signals') return { release: async () => undefined };
-  const lease = await deps.leases.acquire(`project-${job.project.id}`, {
-    holder: id,
-    ttlMs: options.lockMs,
-    limit: work.maxConcurrent(job),
-  });
-  if (!lease) return null;
+  const places = `project-${job.project.id}`;
+  // Whoever found no place comes back at a time of chance, so a reply that did is waited for by the others.
+  const awaited = `${places}-awaited`;
+  const isReply = job.kind === 'reply';
+  if (!isReply && (await deps.leases.holders(awaited)).length > 0) return null;
+  const limit = work.maxConcurrent(job);
+  const lease = await deps.leases.acquire(places, { holder: id, ttlMs: options.lockMs, limit });
+  if (!lease) {
+    if (isReply)
+      await deps.leases.acquire(awaited, { holder: id, ttlMs: AWAITED_MS, limit: Number.MAX_SAFE_INTEGER });
+    return null;
+  }
   const renewal = setInterval(
     () =>
       deps.leases

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { untilAborted } from '../deadline.ts';
 import { RetryableError } from '../errors.ts';
 import { createMeter } from './checksum.ts';
-import type { Checksum, SessionObjects } from './objects.ts';
+import { type Checksum, type SessionObjects, WHO } from './objects.ts';
 import type { StoredObject } from './session-store.ts';
 import { watchMovement } from './watch-movement.ts';
 
@@ -24,7 +24,7 @@ export function limitTime(objects: SessionObjects, timeoutMs: number): SessionOb
       return await untilAborted(work, signal);
     } catch (cause) {
       if (!signal.aborted || cause !== signal.reason) throw cause;
-      throw new RetryableError(`${words}; the disk hangs, or the network behind it`, { cause });
+      throw new RetryableError(`${words}; the disk hangs, or the network behind it`, { cause, who: WHO });
     }
   }
 

@@ -30,6 +30,9 @@ export interface SessionObjects {
   close(): Promise<void>;
 }
 
+/** What people are told was away. */
+export const WHO = 'the store of the sessions';
+
 export interface Checksum {
   bytes: number;
   sha256: string;

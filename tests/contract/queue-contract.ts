@@ -211,6 +211,28 @@ export function queueContract(backend: Backend): void {
       expect(order[0]).toBe('reply');
     });
 
+    test('a reply gets the next place of its project, however many analyses wait for one', async () => {
+      const opened = await open();
+      const gate = Promise.withResolvers<void>();
+      const order: string[] = [];
+      const { outcomes } = await work(
+        opened,
+        async ({ job }) => {
+          order.push(job.kind);
+          await gate.promise;
+        },
+        { maxConcurrent: () => 1 },
+      );
+      const parked = () =>
+        new Set(outcomes.filter(({ outcome }) => outcome.kind === 'parked').map(({ context }) => context.id));
+      for (let mrIid = 1; mrIid <= 6; mrIid += 1) await opened.queue.add(analysis({ mrIid }), nextKey());
+      await expect.poll(() => parked().size, { timeout: 5_000 }).toBe(5);
+      const { id } = await opened.queue.add(reply(), nextKey());
+      await expect.poll(() => parked().has(id), { timeout: 5_000 }).toBe(true);
+      gate.resolve();
+      await expect.poll(() => order[1], { timeout: 5_000 }).toBe('reply');
+    });
+
     test('signals do not wait behind long work', async () => {
       const opened = await open();
       const seen: string[] = [];

@@ -1,9 +1,11 @@
 // A worker that is killed at a chosen moment, another one that takes over, and what can be seen of it afterwards.
-import { mkdtempSync, watch, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SUMMARY_HEADINGS } from '../../src/agent/prompts.ts';
+import { LOCK } from '../../src/session/folder/place-stamped.ts';
 import { createScene, type Scene, type SceneOptions, WEBHOOK_TOKEN } from '../flow/scene.ts';
 import { run } from '../flow/service-process.ts';
 import { EVENTS, failPipeline, system } from '../flow/story-scene.ts';
@@ -18,7 +20,7 @@ export interface Moment {
 
 export interface Stage {
   scene: Scene;
-  kill(): void;
+  kill(): Promise<void>;
   /** Is told of each request to the model, from 1, before it is answered. */
   onAsked(listen: (asked: number, isSummary: boolean) => void): void;
   onGitlab(match: { method: string; path: RegExp }, listen: () => void): void;
@@ -38,6 +40,8 @@ export interface Outcome {
 }
 
 export const STEPS = 6;
+/** In which a worker may be killed. */
+const SLOW_STEP = 3;
 /** A turn for each step, and the answer. */
 export const TURNS = STEPS + 1;
 /** Each step adds its line once, whatever happens in between. */
@@ -99,10 +103,11 @@ export async function killAt(backend: Backend, moments: readonly Moment[]): Prom
       const victim = process;
       moment.arm({
         scene,
-        kill: () => {
+        kill: async () => {
           killedAt = performance.now();
           isInTime &&= bodies(scene).length === 0;
-          void victim.kill().then(resolve);
+          await victim.kill();
+          resolve();
         },
         onAsked: (listen) => void listeners.push(listen),
         onGitlab: (match, listen) => void whenAsked(scene, match, listen),
@@ -112,12 +117,15 @@ export async function killAt(backend: Backend, moments: readonly Moment[]): Prom
       listeners.length = 0;
       process = await run(scene, 'all');
     }
-    const fault = moments.map(({ name }) => name).join(', then ');
-    const judged = await judge(story, { fault, since: killedAt });
+    const judged = await judge(story, { fault: toName(moments), since: killedAt });
     return { ...judged, isInTime, turnsRepeated: story.asked - TURNS };
   } finally {
     await scene.close();
   }
+}
+
+export function toName(moments: readonly Moment[]): string {
+  return moments.map(({ name }) => name).join(', then ');
 }
 
 /** Nothing is written any more. */
@@ -145,7 +153,7 @@ async function whenAsked(
   const from = gitlab.requests.length;
   const isIt = (one: { method: string; path: string }): boolean =>
     one.method === method && path.test(one.path);
-  while (!gitlab.requests.slice(from).some(isIt)) await sleep(2);
+  await until(() => gitlab.requests.slice(from).some(isIt));
   listen();
 }
 
@@ -169,9 +177,10 @@ const answer = (conversation: Parameters<ModelScript>[0], isSummary: boolean): R
     return { text: `The steps were: ${steps}.` };
   }
   const step = done + 1;
+  const pause = step === SLOW_STEP ? 'sleep 0.5; ' : '';
   const filler = `; seq ${step * 1_000} ${step * 1_000 + 700}`;
   const show = step === STEPS ? '; echo "all steps: $(tr "\\n" " " < /tmp/data/steps | sed "s/ $//")."' : '';
-  const command = `echo ${step} >> /tmp/data/steps; echo "step ${step} is done"${show}${filler}`;
+  const command = `echo ${step} >> /tmp/data/steps; ${pause}echo "step ${step} is done"${show}${filler}`;
   return { calls: [{ name: 'sandbox_exec', arguments: { command } }] };
 };
 
@@ -182,7 +191,14 @@ export const MOMENTS = {
   },
   whileToolRuns: {
     name: 'while a tool runs',
-    arm: ({ onAsked, kill }) => onAsked((asked) => void (asked === 3 && setTimeout(kill, 60))),
+    arm: async ({ scene, kill }) => {
+      const events = (): string => {
+        const [file] = globSync(join(scene.folder, 'sessions/*/transcript.jsonl'));
+        return file ? readFileSync(file, 'utf8') : '';
+      };
+      await until(() => events().split('"tool-started"').length > SLOW_STEP);
+      await kill();
+    },
   },
   inCompaction: {
     name: 'in the middle of a compaction',
@@ -190,16 +206,17 @@ export const MOMENTS = {
   },
   betweenFilesAndContext: {
     name: 'between files and context.json',
-    arm: ({ scene, kill }) => {
-      let seen = 0;
-      const watcher = watch(scene.folder, { recursive: true }, (_event, file) => {
-        if (!/\.tar\.gz/.test(file ?? '')) return;
-        seen += 1;
-        if (seen !== 3) return;
-        watcher.close();
-        kill();
-      });
-    },
+    arm: ({ scene, onAsked, kill }) =>
+      onAsked(async (asked) => {
+        if (asked !== SLOW_STEP) return;
+        const [session = ''] = globSync(join(scene.folder, 'sessions/*'));
+        // While this is held, the conversation is not replaced.
+        const lock = new DatabaseSync(join(session, LOCK));
+        lock.exec('BEGIN EXCLUSIVE');
+        await until(() => globSync('files/*.tar.gz', { cwd: session }).length === SLOW_STEP);
+        await kill();
+        lock.close();
+      }),
   },
   whilePosting: {
     name: 'between POST of the note and its answer',
@@ -217,10 +234,11 @@ export function atRandom(maxMs: number, random: () => number): Moment {
     name: `after ${waitMs} ms`,
     arm: ({ scene, kill }) => {
       const begun = scene.gitlab.requests.length;
-      void (async () => {
-        while (scene.gitlab.requests.length === begun) await sleep(2);
-        setTimeout(kill, waitMs);
-      })();
+      void until(() => scene.gitlab.requests.length > begun).then(() => setTimeout(kill, waitMs));
     },
   };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(2);
 }

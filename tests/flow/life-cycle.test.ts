@@ -1,10 +1,11 @@
 // What becomes of an analysis: further failures, pushes, passes on retry, outages, and being told to stop.
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../src/demo/gitlab/hook.ts';
-import { noteHook } from '../fixtures/hooks.ts';
+import { externalPipelineHook, noteHook } from '../fixtures/hooks.ts';
 import { textOf } from '../services/model.ts';
 import { deliver, WEBHOOK_TOKEN } from './scene.ts';
 import {
+  addHook,
   arrange,
   arrangeStopped,
   ask,
@@ -261,4 +262,94 @@ test('a stop in the thread takes back a reply that waits for a place, too', asyn
   scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
   ask(discussionId, 'Second?');
   expect((await noteOf(1)).body).toContain('To "Second?": yes.');
+}, 60_000);
+
+test('a stop takes back what failed while the run was under way, too', async () => {
+  await arrange();
+  workForLong();
+  failPipeline();
+  await poll(isWorking).toBe(true);
+  failPipeline();
+  const { gitlab, mr, nadia } = scene;
+  await gitlab.idle();
+  const thread = { ...mr, userId: nadia.id, thread: true };
+  const stop = gitlab.addNote({ ...thread, body: '@hummingbird stop' });
+  await poll(() => gitlab.awards(stop.id)).toMatchObject([{ name: 'thumbsup' }]);
+  scene.model.script = () => ({ text: 'It is late.' });
+  gitlab.addNote({ ...thread, body: '@hummingbird what time is it?' });
+  await noteOf(0);
+  await poll(ended).toMatchObject([{ ending: 'cancelled' }, { kind: 'reply', ending: 'answered' }]);
+  expect(notes()).toHaveLength(1);
+}, 60_000);
+
+test('a stop takes back a report from outside that waits, whose merge request nobody has looked for yet', async () => {
+  await arrangeStopped({ config: { queue: { debounceMs: 60_000, debounceMaxMs: 60_000 } } });
+  const service = await scene.start();
+  addHook(service.url);
+  const { gitlab, mr, nadia, sha } = scene;
+  const { project } = inScene();
+  const queued = await deliver(service, { ...externalPipelineHook({ sha: sha() }), project });
+  const stop = gitlab.addNote({ ...mr, userId: nadia.id, body: '@hummingbird stop', thread: true });
+  await poll(() => gitlab.awards(stop.id)).toMatchObject([{ name: 'thumbsup' }]);
+  expect(scene.logged).toContainEqual(
+    expect.objectContaining({ msg: 'run stopped', stopped: queued.body.job, outcome: 'removed' }),
+  );
+}, 60_000);
+
+test('calls by name in a thread of others are answered in the order they were written', async () => {
+  const service = await arrangeWithout('note_events');
+  scene.model.script = (conversation) => ({ text: `To "${textOf(lastUser(conversation))}": yes.` });
+  const { gitlab, mr, nadia } = scene;
+  const person = { ...mr, userId: nadia.id };
+  const first = gitlab.addNote({ ...person, body: '@hummingbird first?', thread: true });
+  const second = gitlab.addNote({
+    ...person,
+    body: '@hummingbird second?',
+    discussionId: first.discussionId,
+  });
+  for (const { id, discussionId, authorId } of [second, first]) {
+    const event = noteHook({ id, discussion_id: discussionId, author_id: authorId, note: '@hummingbird?' });
+    await deliver(service, { ...event, ...inScene() });
+  }
+  await noteOf(1);
+  expect(notes().map(({ body: text }) => text.split('\n')[0])).toEqual([
+    expect.stringContaining('first?'),
+    expect.stringContaining('second?'),
+  ]);
+}, 60_000);
+
+test('whether the commit has passed is looked up again if it can not be told when the analysis is posted', async () => {
+  await arrange();
+  const { gitlab } = scene;
+  const { jobId } = failPipeline();
+  let outage: { lift(): void } | undefined;
+  scene.model.script = () => {
+    if (!outage) {
+      gitlab.setJobStatus(gitlab.retryJob(jobId).id, 'success');
+      outage = gitlab.fail({ match: { path: /merge_requests\/\d+\/pipelines$/ }, with: { status: 503 } });
+    }
+    return { text: 'It is flaky.' };
+  };
+  expect((await noteOf(0)).body).toMatch(/^It is flaky\./);
+  outage?.lift();
+  await poll(body).toMatch(/^> ✅ \*\*Passed on retry:/);
+}, 60_000);
+
+test('a reply that waits for an earlier one only looks at its thread', async () => {
+  await arrange();
+  failPipeline();
+  const { discussionId } = await noteOf(0);
+  await poll(ended).toHaveLength(1);
+  workForLong();
+  ask(discussionId, 'First?');
+  await poll(isWorking).toBe(true);
+  ask(discussionId, 'Second?');
+  const { requests } = scene.gitlab;
+  const from = requests.length;
+  const looks = () =>
+    requests.slice(from).filter(({ path }) => path.endsWith(`/discussions/${discussionId}`));
+  await poll(() => looks().length).toBeGreaterThan(5);
+  expect(looks().length).toBeGreaterThan((requests.length - from) / 2);
+  const stop = ask(discussionId, 'Stop!');
+  await poll(() => scene.gitlab.awards(stop.id)).toHaveLength(1);
 }, 60_000);

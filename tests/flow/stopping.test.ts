@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { mergeRequestHook, pipelineHook } from '../fixtures/hooks.ts';
 import { pglite, postgres, redis, titleOf } from '../services/backends.ts';
 import { openAll } from '../services/open-backend.ts';
-import { ANSWER, createScene, deliver, type Scene } from './scene.ts';
+import { ANSWER, createScene, deliver, type Scene, WEBHOOK_TOKEN } from './scene.ts';
 import { failPipeline } from './story-scene.ts';
 
 let scene: Scene;
@@ -27,6 +29,21 @@ test.each([
   await scene.stop();
   expect(Date.now() - before).toBeLessThan(9_000);
   socket.destroy();
+});
+
+test('an event that is on its way when the service stops is taken', async () => {
+  scene = await createScene({ backend: await pglite.create() });
+  const { url } = await scene.start('api');
+  const body = JSON.stringify(payloadFor(scene));
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const answered = text(socket);
+  const head = `POST /webhooks/gitlab HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Gitlab-Token: ${WEBHOOK_TOKEN}\r\n`;
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+  await sleep(100);
+  const stopped = scene.stop();
+  socket.write(body.slice(9));
+  expect(await answered).toMatch(/^HTTP\/1.1 202 [\s\S]*"queued"/);
+  await stopped;
 });
 
 test('a GitLab that hangs at the start does not keep the service from stopping', async () => {

@@ -115,6 +115,22 @@ describe('an S3 that is away', () => {
     expect(scene.gitlab.requests.filter(({ path }) => path.endsWith('/trace'))).toHaveLength(1);
   });
 
+  test('in the middle of a run for longer than the tries is told in the note, and the job is kept for a retry by hand', async () => {
+    const { proxy } = await arrangeS3({ queue: { attempts: 1 } });
+    await start();
+    const { jobId } = failPipeline();
+    const story = investigate(jobId);
+    scene.model.script = (conversation) => {
+      if (conversation.some(({ role }) => role === 'tool')) goAway(proxy);
+      return story(conversation);
+    };
+    const note = await noteOf(0);
+    expect(note.body).toMatch(
+      /This analysis could not be finished.* The store of the sessions could not be used since .*; it was tried once/,
+    );
+    await expect.poll(() => failures()).toMatchObject([{ willRetry: false }]);
+  });
+
   test('at the end does not lose the answer: it is posted, and the session is saved later', async () => {
     const { proxy, spoolDir } = await arrangeS3();
     await start();

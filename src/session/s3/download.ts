@@ -6,7 +6,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { RetryableError } from '../../errors.ts';
 import { assertSame } from '../checksum.ts';
-import type { Checksum } from '../objects.ts';
+import { type Checksum, WHO } from '../objects.ts';
 import { toPlace } from '../read-saved.ts';
 import { watchMovement } from '../watch-movement.ts';
 import type { S3Connection } from './connection.ts';
@@ -64,6 +64,7 @@ async function fetchOnce(file: FileHandle, s3: S3Connection, key: string): Promi
     if (!signal.aborted) throw error;
     throw new RetryableError(`${s3.where(key)}: nothing moved for ${timeoutMs} ms; the service hangs`, {
       cause: error,
+      who: WHO,
     });
   } finally {
     movement.stop();

@@ -1,4 +1,5 @@
 import { PermanentError, RetryableError } from '../../errors.ts';
+import { WHO } from '../objects.ts';
 import { SessionCorruptError, SessionTakenError } from '../session-store.ts';
 import type { S3Options } from './s3-options.ts';
 
@@ -13,11 +14,11 @@ export function toStoreError(error: unknown, what: string, options: S3Options): 
   if (isTimeout(error))
     return new RetryableError(
       `${at}: no answer within ${options.timeoutMs} ms; the service hangs or can not be reached`,
-      { cause: error },
+      { cause: error, who: WHO },
     );
   const fix = findFix(error, options);
-  if (fix) return new StoreSetupError(`${at}: ${fix}`, { cause: error });
-  return new RetryableError(`${at}: ${describe(error)}`, { cause: error });
+  if (fix) return new StoreSetupError(`${at}: ${fix}`, { cause: error, who: WHO });
+  return new RetryableError(`${at}: ${describe(error)}`, { cause: error, who: WHO });
 }
 
 /** The status the service answered with, if it did. */

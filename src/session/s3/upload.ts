@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Upload } from '@aws-sdk/lib-storage';
 import { RetryableError } from '../../errors.ts';
 import { createMeter } from '../checksum.ts';
-import type { Checksum } from '../objects.ts';
+import { type Checksum, WHO } from '../objects.ts';
 import { watchMovement } from '../watch-movement.ts';
 import type { S3Connection } from './connection.ts';
 import { toEncryption } from './encryption.ts';
@@ -39,6 +39,7 @@ export async function upload(s3: S3Connection, key: string, content: Readable): 
     if (movement.controller.signal.aborted)
       throw new RetryableError(`${what}: nothing moved for ${options.timeoutMs} ms; the service hangs`, {
         cause: error,
+        who: WHO,
       });
     throw toStoreError(error, what, options);
   } finally {
