@@ -6,6 +6,7 @@ import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
 import { createToolUseIds, type ToolUseIds } from './anthropic-ids.ts';
 import { readMessage, type WholeMessage } from './anthropic-stream.ts';
 import { askVendor } from './ask-vendor.ts';
+import { type Converter, createConverter } from './converter.ts';
 import { nativeOf, type Said } from './native.ts';
 import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
@@ -31,6 +32,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   const client = createClient(options, silenceMs);
   const authorize = createAuthorize(options);
   const breakpoints = createBreakpoints();
+  const convert = createWireConverter();
   return {
     name: `${AUTHOR}/${model}`,
     async generate(request) {
@@ -39,7 +41,8 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
       return askVendor(request, { silenceMs, toError: toOwnError }, async (watchdog) => {
         const pass = await authorize(watchdog.signal);
         secret = pass.secret;
-        const { messages, keep } = breakpoints.place(toMessages(request), request.transient !== undefined);
+        const said = toMessages(request, convert);
+        const { messages, keep } = breakpoints.place(said, request.transient !== undefined);
         const body = toRequest(request, messages, options);
         const { headers } = pass;
         const events = await client.messages.create(body, { signal: watchdog.signal, headers });
@@ -74,19 +77,18 @@ export function toRequest(
   };
 }
 
-export function toMessages({
-  messages,
-  transient,
-}: Pick<ModelRequest, 'messages' | 'transient'>): WireMessage[] {
-  const words: Message[] = transient === undefined ? [] : [{ role: 'user', content: transient }];
-  const ids = createToolUseIds();
+export function toMessages(
+  { messages, transient }: Pick<ModelRequest, 'messages' | 'transient'>,
+  convert: Converter<WireMessage> = createWireConverter(),
+): WireMessage[] {
   const merged: WireMessage[] = [];
-  for (const message of [...messages, ...words]) {
-    const { role, content } = toMessage(message, ids);
+  const add = (message: WireMessage): void => {
     const last = merged.at(-1);
-    if (role === last?.role) last.content.push(...content);
-    else merged.push({ role, content: [...content] });
-  }
+    if (message.role !== last?.role) merged.push(message);
+    else merged[merged.length - 1] = { ...last, content: [...last.content, ...message.content] };
+  };
+  for (const message of convert(messages)) add(message);
+  if (transient !== undefined) add({ role: 'user', content: [{ type: 'text', text: transient }] });
   return merged;
 }
 
@@ -190,6 +192,13 @@ const STATUS_OF_TYPE: Record<string, number> = {
 
 /** There is no code for it, so the words have to do. */
 const TOO_LONG = /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i;
+
+function createWireConverter(): Converter<WireMessage> {
+  return createConverter(() => {
+    const ids = createToolUseIds();
+    return (message) => toMessage(message, ids);
+  });
+}
 
 function toMessage(message: Message, ids: ToolUseIds): WireMessage {
   switch (message.role) {
