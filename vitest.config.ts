@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** These need none of the shared servers and change nothing around them: they share a process and what it has loaded. */
@@ -18,8 +19,8 @@ const QUICK = [
 
 export default defineConfig({
   test: {
-    // Most of them wait for servers and processes; the default leaves a core idle.
-    maxWorkers: 2,
+    // Many of them wait for servers and processes: one more than there are cores, on a machine of two.
+    maxWorkers: Math.max(3, availableParallelism()),
     // Real engines, servers and processes on a busy machine: what fails twice has failed.
     retry: 1,
     testTimeout: 30_000,

@@ -22,9 +22,10 @@ describe.skipIf(dockerGap !== null)(titleWithDocker('a command that'), () => {
     };
   });
 
-  test('forks without end is ended in time', async () => {
-    const result = await exec(sandbox, 'f() { f | f & }; f; sleep 60', { timeoutMs: 1_500 });
-    expect(result).toMatchObject({ exitCode: 124, ending: 'timed-out' });
+  test('forks without end is ended in time, or at worst with its container', async () => {
+    const { ending } = await exec(sandbox, 'f() { f | f & }; f; sleep 60', { timeoutMs: 1_500 });
+    expect(['timed-out', 'lost']).toContain(ending);
+    expect(await exec(sandbox, 'echo fine')).toMatchObject({ exitCode: 0, stdout: 'fine\n' });
   });
 
   test('forks without end in the background ends with its shell, or at worst with its container', async () => {
