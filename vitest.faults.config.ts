@@ -9,6 +9,7 @@ export default defineConfig({
     ...settings,
     include: ['tests/faults/**/*.faults.ts'],
     globalSetup: ['tests/services/global-setup.ts', 'tests/faults/outcomes.ts'],
+    maxWorkers: 2,
     retry: 0,
     testTimeout: 180_000,
   },
