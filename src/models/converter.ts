@@ -8,16 +8,14 @@ export type Converter<Wire> = (messages: readonly Message[]) => readonly Wire[];
  * makes what converts the messages of one conversation, in their order.
  */
 export function createConverter<Wire>(begin: () => (message: Message) => Wire): Converter<Wire> {
-  let known: readonly Message[] = [];
-  let converted: Wire[] = [];
+  let known: { message: Message; wire: Wire }[] = [];
   let convert = begin();
   return (messages) => {
-    if (known.some((message, index) => message !== messages[index])) {
-      converted = [];
+    if (known.some(({ message }, index) => message !== messages[index])) {
+      known = [];
       convert = begin();
     }
-    for (const message of messages.slice(converted.length)) converted.push(convert(message));
-    known = [...messages];
-    return converted;
+    for (const message of messages.slice(known.length)) known.push({ message, wire: convert(message) });
+    return known.map(({ wire }) => wire);
   };
 }
