@@ -7,7 +7,7 @@ import { keepOutcome } from './outcomes.ts';
 
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
 /** About as long as the story takes on an idle machine; what comes later finds nothing to break. */
-const STORY_MS = 1_800;
+const STORY_MS = 1_200;
 const RANDOM_KILLS = 25;
 
 afterEach(stopProcesses);
