@@ -1,6 +1,6 @@
 // What the loop adds to the calls it makes: 50 turns on a vendor without latency, beside a bare loop that sends the
 // same over the same SDK.
-import { execFileSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,9 +18,8 @@ const RESULT = 'a line of a log\n'.repeat(100);
 const MODEL = 'claude-sonnet-5-5';
 const EVENT = '{"project":"group/app","iid":42,"sha":"abc","session_id":"1"}';
 
-const PROCESSES = 3;
 const WARM_UP = 50;
-const ROUNDS = 100;
+const ROUNDS = 200;
 const ARMS = { bare: runBare, ours: runOurs };
 type Arm = keyof typeof ARMS;
 
@@ -37,19 +36,23 @@ let asked = 0;
 let baseURL = '';
 
 const [, program = '', arm] = process.argv;
-if (arm === undefined) compare();
-else await measure(arm as Arm);
+if (arm === undefined) await compare();
+else await answerRounds(arm as Arm);
 
 /** In processes of their own, or one would pay for what the other has left to the compiler and the garbage collector. */
-function compare(): void {
+async function compare(): Promise<void> {
+  const bare = openArm('bare');
+  const ours = openArm('ours');
   const times = { bare: [] as number[][], ours: [] as number[][] };
-  for (let count = 0; count < PROCESSES; count += 1) {
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     // In turn, so that both see the same machine.
-    for (const name of ['bare', 'ours'] as const) {
-      const printed = execFileSync(process.execPath, [program, name], { encoding: 'utf8' });
-      times[name].push(...(JSON.parse(printed) as number[][]));
-    }
+    const [one, other] = [await bare.run(), await ours.run()];
+    if (round < 0) continue;
+    times.bare.push(one);
+    times.ours.push(other);
   }
+  bare.close();
+  ours.close();
   const sums = (runs: number[][], from = 0, to = TURNS): number[] =>
     runs.map((turns) => turns.slice(from, to).reduce((a, b) => a + b, 0)).sort((a, b) => a - b);
   const usual = (sorted: number[]): number => sorted[sorted.length >> 1] as number;
@@ -59,7 +62,7 @@ function compare(): void {
       `${name.padEnd(18)}${bare.toFixed(1).padStart(10)}${ours.toFixed(1).padStart(10)}${(ours / bare).toFixed(2).padStart(9)}x`,
     );
   console.log(
-    `${TURNS} turns, the median of ${PROCESSES * ROUNDS} runs, in ms\n${'bare'.padStart(28)}${'loop'.padStart(10)}${'ratio'.padStart(10)}`,
+    `${TURNS} turns, the median of ${ROUNDS} runs, in ms\n${'bare'.padStart(28)}${'loop'.padStart(10)}${'ratio'.padStart(10)}`,
   );
   print('all turns', usual(sums(times.bare)), usual(sums(times.ours)));
   print('turns 2 to 11', usual(sums(times.bare, 1, 11)), usual(sums(times.ours, 1, 11)));
@@ -67,15 +70,24 @@ function compare(): void {
   print('the quickest run', quickest(sums(times.bare)), quickest(sums(times.ours)));
 }
 
-/** Prints how long each turn of each run took. */
-async function measure(arm: Arm): Promise<void> {
+function openArm(arm: Arm) {
+  const child = fork(program, [arm]);
+  return {
+    async run(): Promise<number[]> {
+      child.send('run');
+      const [turns] = await once(child, 'message');
+      return turns;
+    },
+    close: () => child.disconnect(),
+  };
+}
+
+/** Tells how long each turn of a run took, as often as it is asked. */
+async function answerRounds(arm: Arm): Promise<void> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const runs: number[][] = [];
-  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) runs.push(await ARMS[arm]());
-  server.closeAllConnections();
-  server.close();
-  console.log(JSON.stringify(runs.slice(WARM_UP)));
+  process.on('message', async () => process.send?.(await ARMS[arm]()));
+  process.once('disconnect', () => process.exit());
 }
 
 async function runBare(): Promise<number[]> {
