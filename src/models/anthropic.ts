@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import type { AssistantMessage, Message, ToolCall } from '../agent/messages.ts';
 import { type Model, ModelError, type ModelRequest, type ModelTurn } from '../agent/model.ts';
 import { createBreakpoints, type WireMessage } from './anthropic-cache.ts';
+import { type ClientOptions, createAnthropicClient } from './anthropic-client.ts';
 import { createToolUseIds, type ToolUseIds } from './anthropic-ids.ts';
 import { readMessage, type WholeMessage } from './anthropic-stream.ts';
 import { askVendor } from './ask-vendor.ts';
@@ -12,24 +12,21 @@ import { fromRetryAfter } from './retry-after.ts';
 import type { Thinking } from './thinking.ts';
 import { describeError, kindOfStatus, toModelError } from './to-model-error.ts';
 import { toToolName } from './tool-name.ts';
-import { type Access, createAuthorize, signedByUs, vertexUrl } from './vertex.ts';
+import { createAuthorize } from './vertex.ts';
 import { watched } from './watchdog.ts';
 
-export type AnthropicOptions = Access & {
+export type AnthropicOptions = ClientOptions & {
   model: string;
-  /** All that stands before `/v1`. */
-  baseUrl?: string | undefined;
   thinking?: Thinking | undefined;
   /** How long the model may be silent. */
   silenceMs?: number;
 };
 
 const AUTHOR = 'anthropic';
-const PUBLIC_URL = 'https://api.anthropic.com';
 
 export function createAnthropicModel(options: AnthropicOptions): Model {
   const { model, silenceMs = 300_000 } = options;
-  const client = createClient(options, silenceMs);
+  const client = createAnthropicClient(options, silenceMs);
   const authorize = createAuthorize(options);
   const breakpoints = createBreakpoints();
   const convert = createWireConverter();
@@ -134,37 +131,6 @@ export function toError(error: unknown, apiKey: string): ModelError {
     apiKey,
   );
 }
-
-/** All that tells Vertex AI from Anthropic itself. The logger would print parts of a broken answer. */
-function createClient(
-  { apiKey, vertex, baseUrl }: AnthropicOptions,
-  timeout: number,
-): { messages: Pick<Anthropic['messages'], 'create'> } {
-  const shared = { maxRetries: 0, timeout, logLevel: 'off', fetch: fetchWithOwnHeaders(apiKey) } as const;
-  if (!vertex) return new Anthropic({ apiKey, baseURL: baseUrl ?? PUBLIC_URL, ...shared });
-  return new AnthropicVertex({
-    projectId: vertex.project,
-    region: vertex.location,
-    baseURL: `${baseUrl ?? vertexUrl(vertex)}/v1`,
-    authClient: signedByUs,
-    ...shared,
-  });
-}
-
-/** The SDK adds what it finds in `ANTHROPIC_CUSTOM_HEADERS`, which might be meant for another program. */
-function fetchWithOwnHeaders(apiKey: string | undefined): typeof fetch {
-  return (url, init) => {
-    const given = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers);
-    const headers: Record<string, string> = apiKey ? { 'x-api-key': apiKey } : {};
-    for (const name of OWN_HEADERS) {
-      const value = given.get(name);
-      if (value !== null) headers[name] = value;
-    }
-    return fetch(url, { ...init, headers });
-  };
-}
-
-const OWN_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
 
 function toThinking(thinking: Thinking): Pick<Anthropic.MessageCreateParams, 'thinking' | 'output_config'> {
   if (thinking === 'off') return { thinking: { type: 'disabled' } };

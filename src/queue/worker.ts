@@ -2,8 +2,9 @@ import { Job as BullJob, DelayedError, UnrecoverableError } from 'bullmq';
 import { withDeadline } from '../deadline.ts';
 import { PermanentError, RetryableError } from '../errors.ts';
 import { type BullWorker, type BullWorkerOptions, createBullWorker, type Stored } from './backend.ts';
-import { LANES, type Lane, laneOf } from './job.ts';
+import { LANES, type Lane } from './job.ts';
 import type { QueueDependencies } from './open-queue.ts';
+import { PARK_MS, takePlace } from './place.ts';
 import {
   type JobContext,
   type JobHandler,
@@ -18,10 +19,6 @@ import {
   type WorkOptions,
 } from './queue.ts';
 
-/** How long a job steps aside when its project has no free place. */
-const PARK_MS = 500;
-/** How long a reply is waited for meanwhile. */
-const AWAITED_MS = 4 * PARK_MS;
 const SIGNALS_CONCURRENCY = 10;
 const CLOSE_MS = 3_000;
 /** How often running jobs look whether they are still wanted. */
@@ -203,44 +200,6 @@ async function lookAfter({ worker, job, token, controller }: Taken, lockMs: numb
 
 async function readCancellation(worker: BullWorker, id: string): Promise<string | undefined> {
   return (await BullJob.fromId<Stored>(worker, id))?.data.cancelled;
-}
-
-/** A place among the project's running jobs, in all workers together; null when there is none free. */
-async function takePlace(
-  { deps, options, work }: Setting,
-  { id, job }: JobContext,
-): Promise<{ release(): Promise<void> } | null> {
-  if (laneOf(job) === 'signals') return { release: async () => undefined };
-  const places = `project-${job.project.id}`;
-  // Whoever found no place comes back at a time of chance, so a reply that did is waited for by the others.
-  const awaited = `${places}-awaited`;
-  const isReply = job.kind === 'reply';
-  if (!isReply && (await deps.leases.holders(awaited)).length > 0) return null;
-  const limit = work.maxConcurrent(job);
-  const lease = await deps.leases.acquire(places, { holder: id, ttlMs: options.lockMs, limit });
-  if (!lease) {
-    if (isReply)
-      await deps.leases.acquire(awaited, { holder: id, ttlMs: AWAITED_MS, limit: Number.MAX_SAFE_INTEGER });
-    return null;
-  }
-  const renewal = setInterval(
-    () =>
-      deps.leases
-        .renew(lease, options.lockMs)
-        .then(
-          (isOurs) =>
-            isOurs || work.onError(new Error(`job ${id} lost its place in project ${job.project.id}`)),
-          work.onError,
-        ),
-    options.lockMs / 3,
-  );
-  return {
-    async release() {
-      clearInterval(renewal);
-      // Unreleased, it runs out by itself; the job's own ending matters more.
-      await deps.leases.release(lease).catch(work.onError);
-    },
-  };
 }
 
 function toWorkerOptions(lane: Lane, options: QueueOptions, work: WorkOptions): BullWorkerOptions {
