@@ -84,10 +84,14 @@ function findAuthorization(text: string, at: number): Finding | null {
   return { start, end: start + value.length, run: RUN.header };
 }
 
-/** A word with words behind it, or several as one, as in `Token invalid-or-expired`. */
+/** A word with words behind it, or what is said of a login that is refused, as in `Token invalid-or-expired`. */
 function isProse(value: string, after: string): boolean {
-  return /^[a-z]+(?:[_-][a-z]+)+$/.test(value) || (/^[a-z]+$/.test(value) && /^ [a-z]/.test(after));
+  if (/^[a-z]+$/.test(value) && /^ [a-z]/.test(after)) return true;
+  return /^[a-z]+(?:[_-][a-z]+)+$/.test(value) && REFUSAL.test(value);
 }
+
+const REFUSAL =
+  /(?:^|[_-])(?:invalid|expired|missing|required|denied|refused|rejected|revoked|failed|unauthori[sz]ed|forbidden|unknown|empty|not)(?:$|[_-])/;
 
 const BEARER = new RegExp(`bearer[ \\t]{1,4}${GAP}([\\w.~+/=%-]{16,128})`, 'iy');
 

@@ -38,7 +38,8 @@ const STRONG =
   /(?:(?:private|job|deploy|access|refresh|auth|bearer|gitlab)[_-]?token|api[_-]?key|(?:client|app)[_-]?secret|secret[_-]?(?:access[_-]?)?key)/i;
 
 /** There are packages with telling names: `"one-time-password": "^1.2.3"`. */
-const VERSION = /^[~^<>=v]{0,3}\d{1,3}\.\d{1,3}(?:(?:\.\d{1,3}){1,2}(?:[-+.~][\w.+~-]{1,32})?)?$/;
+const VERSION =
+  /^[~^<>=v]{0,3}\d{1,3}\.\d{1,3}(?:(?:\.\d{1,3}){1,2}(?:[-+.~_](?:\d{1,14}(?:[a-z]{2,8}\d{1,3})?|[A-Z]?[a-z]{1,12}\d{0,4}(?:[a-z]\d{1,2})?|[A-Z]{1,12}|g?[\da-f]{7,12})){0,4})?$/;
 
 /** `PublicKeyToken` is in the name of every assembly of .NET. */
 const PUBLIC = /public[_-]?key[_-]?token$/i;
@@ -60,7 +61,7 @@ function isAsSecret(name: string, value: string): boolean {
 }
 
 /** `default-token-x7k2d`: what Kubernetes calls a secret, with five characters of chance at its end. */
-const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){2,8}[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+const NAME_OF_SECRET = /^(?:[a-z]+\d{0,2}-){1,8}(?:token|dockercfg|secret)-[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
 const PASSWORD = /pass|pwd/i;
 

@@ -67,6 +67,16 @@ describe('a colour or an escaped line end is no word, nor a part of one', () => 
   });
 });
 
+describe('what only looks like something else is a secret', () => {
+  test.each([
+    ['Authorization: Bearer ', 'correct-horse-battery-staple'],
+    ['password: ', '1.2.3-Zx81kQm2Pq9LsD'],
+    ['token: ', '10.0.1-Zx81kQm2Pq9LsDvT'],
+  ])('%s%s', (before, secret) => {
+    expect(redact(before + secret)).toMatch(/^[\w: ]+\[redacted: [\w-]+\]$/);
+  });
+});
+
 describe('what only looks like a secret stays', () => {
   const sha = '8f3c1a9be0d4527f6a1b0c9d8e7f6a5b4c3d2e1f';
   const hash = 'y1Kb0m9vQJx3pR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaB3xK9mQ2vR7tL5wN8pD4sF6gH1jC0yZuE3iO7bXaA==';
