@@ -16,7 +16,7 @@ export interface JobLink {
 const SIGN = '[^\\s()<>"\'`|\\\\[\\]]';
 const ADDRESS = new RegExp(`https?://${SIGN}+`, 'gi');
 const JOB_URL =
-  /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d{1,15})(?![\w-])(?:(?:[/?][^\s()<>"'`|\\[\]#]{0,200})?#L(\d+)(?:-L?(\d+))?(?!\w))?/gi;
+  /https?:\/\/([^\s()<>"'`|\\[\]/]+)\/((?:[^\s()<>"'`|\\[\]/?#]+\/)*?)-\/jobs\/(\d+)(?![a-z\d-])(?:(?:[/?][^\s()<>"'`|\\[\]#]*)?#L(\d+)(?:-L?(\d+))?(?![a-z\d]))?/gi;
 
 export function findLinks(line: string, at: number): JobLink[] {
   return [...line.matchAll(ADDRESS)].flatMap(({ 0: address, index }) => {

@@ -285,13 +285,18 @@ describe('numbers of lines', () => {
     expect(markNote(note, checked)).toBe(`See [unit, line 900](${JOB}) (line not verified).`);
   });
 
-  test.each([`${JOB}#L${'9'.repeat(12)}`, `${JOB}?page=1#L900`, `${JOB}/#L900`])(
+  const written = ['9'.repeat(12), '900'].map((line) => `${JOB}#L${line}`);
+  test.each([...written, `${JOB}?page=1#L900`, `${JOB}?${'x'.repeat(300)}#L900`, `${JOB}/#L900`])(
     'are looked at however they are written: %s',
     async (url) => {
       const [bare = ''] = url.split('#');
       expect(markNote(`See ${url}.`, await check(`See ${url}.`))).toBe(`See ${bare}.`);
     },
   );
+
+  test('are looked at in italics, too', async () => {
+    expect(markNote(`_${JOB}#L900_`, await check(`_${JOB}#L900_`))).toBe(`_${JOB}_`);
+  });
 
   test('of a log that was not fetched are taken off', async () => {
     const note = 'See https://gitlab.test/shop/checkout/-/jobs/8#L1.';
@@ -464,6 +469,7 @@ describe('the link of a job of others', () => {
     ['up from one of ours', `${JOB}/../9`],
     ['up from one of ours, encoded', `${JOB}/%2e%2e/9#L3`],
     ['up to another project', `${JOB}/../../../../payroll/-/jobs/9`],
+    ['with zeros', `https://gitlab.test/shop/payroll/-/jobs/${'9'.padStart(16, '0')}`],
     ['with two slashes', 'https://gitlab.test/shop//payroll/-/jobs/9'],
     ['with a dot', 'https://gitlab.test/shop/payroll/-/./jobs/9'],
     ['with encoded letters', 'https://gitlab.test/shop/payroll/%2D/%6aobs/9'],
