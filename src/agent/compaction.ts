@@ -23,7 +23,7 @@ export interface CompactionOptions {
   /** Writes the summaries; without one, what is cut is only listed. */
   side: Model | null;
   keepFile: KeepFile;
-  /** Keeps the conversation as it was before something is cut out of it. */
+  /** Keeps the conversation as it was before something is cut out of it. If that fails, so does the run. */
   archive: (messages: readonly Message[]) => Promise<void>;
 }
 
@@ -41,15 +41,23 @@ export function createCompaction(options: CompactionOptions): Compaction {
     isDue: (request, model) =>
       !state.isExhausted && (likelyTokens(request) >= threshold || mostTokens(request, model) > contextLimit),
     async compact(messages, request, run, maxTokens = threshold) {
-      try {
-        return await shorten(messages, request, run, Math.min(threshold, maxTokens));
-      } catch (error) {
+      const goal = Math.min(threshold, maxTokens);
+      const made = await shorten(messages, request, run, goal).catch((error) => {
         run.signal.throwIfAborted();
-        // Nothing was changed; from now on the budget of the context leads to an answer in time.
+        // From now on the budget of the context leads to an answer in time.
         state.isExhausted = true;
         run.report({ type: 'compaction-failed', reason: toReason(error) });
-        return false;
-      }
+        return null;
+      });
+      run.signal.throwIfAborted();
+      if (!made) return false;
+      const { shorter, ...change } = made;
+      // A session that can not be saved is not the conversation's fault.
+      await options.archive(messages);
+      run.signal.throwIfAborted();
+      messages.splice(0, messages.length, ...shorter);
+      run.report({ type: 'compaction', ...change });
+      return true;
     },
   };
 
@@ -58,11 +66,11 @@ export function createCompaction(options: CompactionOptions): Compaction {
     request: ModelRequest,
     run: RunView,
     goal: number,
-  ): Promise<boolean> {
+  ): Promise<Shortened | null> {
     const notesFile = await options.keepFile('notes.md', toNotes(messages));
     if (notesFile !== null) state.notesFiles.push(notesFile);
     let shorter = withoutSizes(messages);
-    let how: 'pruned' | 'summarized' | 'truncated' = 'pruned';
+    let how: Shortened['how'] = 'pruned';
     const toTokens = measure({ ...request, messages });
     const tokensBefore = toTokens(messages);
     const fits = (left: Message[], tokens: number): boolean =>
@@ -83,15 +91,17 @@ export function createCompaction(options: CompactionOptions): Compaction {
     state.isExhausted = !fits(shorter, threshold);
     if (tokensAfter >= tokensBefore) {
       run.report({ type: 'compaction-failed', reason: 'there is nothing left to cut' });
-      return false;
+      return null;
     }
-    run.signal.throwIfAborted();
-    await options.archive(messages);
-    run.signal.throwIfAborted();
-    messages.splice(0, messages.length, ...shorter);
-    run.report({ type: 'compaction', how, tokensBefore, tokensAfter });
-    return true;
+    return { shorter, how, tokensBefore, tokensAfter };
   }
+}
+
+interface Shortened {
+  shorter: Message[];
+  how: 'pruned' | 'summarized' | 'truncated';
+  tokensBefore: number;
+  tokensAfter: number;
 }
 
 /** What is left of a conversation is likely as dense as all of it is. */

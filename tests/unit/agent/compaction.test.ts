@@ -353,19 +353,23 @@ describe('the budget of the context', () => {
     expect([...files.keys()].filter((name) => name.endsWith('notes.md')).length).toBeLessThan(3);
   });
 
-  test.each<[string, Partial<CompactionOptions>]>([
-    [
-      'the session can not keep what would be cut',
-      { archive: () => Promise.reject(new Error('store away')) },
-    ],
-    ['the sandbox can not keep the notes', { keepFile: () => Promise.reject(new Error('disk broken')) }],
-  ])('applies when %s, and nothing is cut', async (_what, broken) => {
+  test('applies when the sandbox can not keep the notes, and nothing is cut', async () => {
     const { options } = arrange();
-    const compaction = createCompaction({ ...options, ...broken });
+    const keepFile = () => Promise.reject(new Error('disk broken'));
+    const compaction = createCompaction({ ...options, keepFile });
     const { result, requests, events, messages } = await run(investigate(60), { ...long(), compaction });
     expect(result.ending).toBe('context');
     expect(requests.at(-1)).toMatchObject({ transient: FINAL_TURN_WARNING, toolsDisabled: true });
     expect(typesOf(events).filter((type) => type.startsWith('compaction'))).toEqual(['compaction-failed']);
+    expect(JSON.stringify(messages)).toContain('FACT-0 ');
+  });
+
+  test('does not stand in for a session that can not be saved: the run breaks off, and nothing is cut', async () => {
+    const { options } = arrange();
+    const away = new Error('store away');
+    const compaction = createCompaction({ ...options, archive: () => Promise.reject(away) });
+    const { result, messages } = await run(investigate(60), { ...long(), compaction });
+    expect(result).toMatchObject({ ending: 'unexpected-error', error: away });
     expect(JSON.stringify(messages)).toContain('FACT-0 ');
   });
 
