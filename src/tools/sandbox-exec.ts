@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cutWords } from '../cut-words.ts';
 import type { Redactor } from '../redact/redactor.ts';
-import type { ExecResult, Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ToolLimits } from './limits.ts';
 import type { Kept, Spill } from './spill.ts';
 import { createTool, type Tool } from './tool.ts';
@@ -17,8 +17,8 @@ export function createSandboxExec(
       signal,
     });
     // A command may have unpacked what no redactor can look into.
-    const stdout = await spill.keepText(redactor.text(toWhole(result.stdout, result)));
-    const stderr = await spill.keepText(redactor.text(toWhole(result.stderr, result)));
+    const stdout = await spill.keepText(redactor.text(toWhole(result.stdout, result.truncated, limits)));
+    const stderr = await spill.keepText(redactor.text(toWhole(result.stderr, result.truncated, limits)));
     return {
       exit_code: result.exitCode,
       stdout: shownOf(stdout),
@@ -31,9 +31,13 @@ export function createSandboxExec(
   });
 }
 
-/** Without the word in which it was cut. */
-function toWhole(text: string, { truncated }: ExecResult): string {
-  return truncated ? cutWords(text, text.length - 1) : text;
+/** Of a character in which it was cut. */
+const MAX_LOST_BYTES = 3;
+
+/** Without the word in which it was cut, if it was: of two streams one may be whole. */
+function toWhole(text: string, truncated: boolean, { maxOutputBytes }: ToolLimits): string {
+  const isCut = truncated && Buffer.byteLength(text) >= maxOutputBytes - MAX_LOST_BYTES;
+  return isCut ? cutWords(text, text.length - 1) : text;
 }
 
 function declare({ commandTimeoutMs, maxCommandTimeoutMs, maxInlineBytes, maxOutputBytes }: ToolLimits) {

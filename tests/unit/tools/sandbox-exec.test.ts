@@ -99,10 +99,15 @@ test('output that was dropped is marked, and the time asked for is the time give
   expect(sandbox.ran).toEqual([{ command: 'yes', timeoutMs: 7000, maxOutputBytes: 5000 }]);
 });
 
-test('where output was cut there is no part of a secret', async () => {
-  const sandbox = createMemorySandbox({ stdout: `it printed gl${'pat'}-aB3x`, truncated: true });
-  const { result } = await call(createToolbox({ sandbox, sources: [] }), 'sandbox_exec', { command: 'yes' });
-  expect(result.stdout).toBe('it printed');
+test('where output was cut there is no part of a secret, and what was not cut is whole', async () => {
+  const toolbox = createToolbox({
+    sandbox: await virtualSandbox(),
+    sources: [],
+    limits: { maxOutputBytes: 20 },
+  });
+  const command = `printf 12345; printf 'it printed gl${'pat'}-aB3xK9mQ2vR7tL5wN8pD' >&2`;
+  const { result } = await call(toolbox, 'sandbox_exec', { command });
+  expect(result).toMatchObject({ stdout: '12345', stderr: 'it printed', truncated: true });
 });
 
 test('output that is no text is named, and the model told to write it to a file, which then is whole', async () => {
