@@ -26,11 +26,10 @@ export async function takePlace(
   if (!isReply && (await deps.leases.holders(awaited)).length > 0) return null;
   const limit = work.maxConcurrent(job);
   const lease = await deps.leases.acquire(places, { holder: id, ttlMs: options.lockMs, limit });
-  if (!lease) {
-    if (isReply)
-      await deps.leases.acquire(awaited, { holder: id, ttlMs: AWAITED_MS, limit: Number.MAX_SAFE_INTEGER });
-    return null;
-  }
+  if (!lease && isReply)
+    await deps.leases.acquire(awaited, { holder: id, ttlMs: AWAITED_MS, limit: Number.MAX_SAFE_INTEGER });
+  if (!lease) return null;
+  if (isReply) await stopWaiting(deps, awaited, id);
   const renewal = setInterval(
     () =>
       deps.leases
@@ -49,4 +48,10 @@ export async function takePlace(
       await deps.leases.release(lease).catch(work.onError);
     },
   };
+}
+
+/** The next free place is anybody's. */
+async function stopWaiting({ leases }: PlaceSetting['deps'], awaited: string, id: string): Promise<void> {
+  for (const { holder, token } of await leases.holders(awaited))
+    if (holder === id) await leases.release({ name: awaited, holder, token });
 }

@@ -231,6 +231,9 @@ export function queueContract(backend: Backend): void {
       await expect.poll(() => parked().has(id), { timeout: 5_000 }).toBe(true);
       gate.resolve();
       await expect.poll(() => order[1], { timeout: 5_000 }).toBe('reply');
+      // Then nobody waits for it any more.
+      const holders = () => opened.records.leases.holders('project-5-awaited');
+      await expect.poll(holders, { timeout: 1_000 }).toEqual([]);
     });
 
     test('signals do not wait behind long work', async () => {
