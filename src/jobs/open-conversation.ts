@@ -68,7 +68,7 @@ async function loadSession(
   const { sessionId: id } = subject;
   try {
     const session = await store.load(id);
-    if (!session?.meta || isBoundTo(session.meta, subject)) return { session, isCorrupt: false };
+    if (!session || isFor(session, subject)) return { session, isCorrupt: false };
     log.warn(
       { session: id },
       'session is of another place or for fewer people, set aside and started afresh',
@@ -81,6 +81,11 @@ async function loadSession(
     await store.setAside(id, 'bad');
     return { session: null, isCorrupt: true };
   }
+}
+
+/** Nothing may be known of whom it was for: its run broke off at once, or that was damaged. Then it is for members only. */
+function isFor({ meta }: Session, subject: SessionSubject): boolean {
+  return meta ? isBoundTo(meta, subject) : subject.visibility === 'private';
 }
 
 function repair({ context, metaError }: Session, event: UserMessage, log: Logger): Message[] {

@@ -281,6 +281,20 @@ test('a session of a run that broke off is not opened for more people than it be
   expect(requests[0]?.messages).toHaveLength(1);
 });
 
+test.each([
+  ['private', true],
+  ['internal', false],
+  ['public', false],
+] as const)(
+  'a session of which nobody knows whom it is for goes on in a %s project: %s',
+  async (visibility, goesOn) => {
+    await save([user(EVENT), assistant('It is the rounding.')]);
+    await writeFile(join(dir, ID, 'meta.json'), '{"vers');
+    const { requests } = await run({ visibility, question: { noteId: 4, text: 'Sure?' } });
+    expect(JSON.stringify(requests[0]?.messages).includes('It is the rounding.')).toBe(goesOn);
+  },
+);
+
 test('an analysis that failed before somebody else got an answer is asked for again', async () => {
   await save([user(EVENT), { ...user('What is up?'), noteId: 4 }, assistant('Nothing yet.')]);
   const { note, requests } = await run({});
