@@ -4,7 +4,7 @@
 import { closesFence, type Fence, indentOf, openFence } from '../fences.ts';
 
 export interface TextBlock {
-  /** A whole fence, its marks included; or neighbouring lines without a blank one. */
+  /** A whole fence, its marks and those of an item that it begins included; or neighbouring lines without a blank one. */
   kind: 'code' | 'paragraph';
   lines: string[];
 }
@@ -21,8 +21,6 @@ export function toBlocks(lines: readonly string[]): TextBlock[] {
     const fence = openFence(line);
     if (fence) {
       endParagraph();
-      // Not as the line under the text before, which would make a heading of it.
-      if (fence.marks !== '') blocks.push({ kind: 'paragraph', lines: [fence.marks] });
       const content = takeFence(lines, at + 1, fence);
       blocks.push(toCode(fence, content));
       at += content.length + 1;
@@ -43,7 +41,7 @@ function takeFence(lines: readonly string[], start: number, fence: Fence): strin
   return lines.slice(start, end);
 }
 
-function toCode({ indent, mark, info }: Fence, content: readonly string[]): TextBlock {
+function toCode({ marks, indent, mark, info }: Fence, content: readonly string[]): TextBlock {
   const language = info.trim().split(/\s/, 1)[0]?.toLowerCase() ?? '';
   const margin = ' '.repeat(indent);
   // A line that stands further left would end a list item and its fence with it. Markdown takes the margin
@@ -51,10 +49,10 @@ function toCode({ indent, mark, info }: Fence, content: readonly string[]): Text
   const padded = content.map((line) =>
     /^[ \t]*$/.test(line) || indentOf(line) >= indent ? line : `${margin}${line.replace(/^[ \t]+/, '')}`,
   );
-  return {
-    kind: 'code',
-    lines: [`${margin}${mark}${LANGUAGES.has(language) ? language : ''}`, ...padded, `${margin}${mark}`],
-  };
+  const opening = `${margin}${mark}${LANGUAGES.has(language) ? language : ''}`;
+  // An item may begin with an empty line, but not with two.
+  const item = marks === '' ? [] : [marks];
+  return { kind: 'code', lines: [...item, opening, ...padded, `${margin}${mark}`] };
 }
 
 // Those that are only coloured. Others are drawn, queried or offered as a change: mermaid, glql, suggestion.
