@@ -46,12 +46,12 @@ export async function postAnalysis(
   const now = await deps.mergeRequests.get(mr.projectId, mr.iid, signal);
   if (now.state !== 'opened') return `merge request !${mr.iid} is ${now.state} by now`;
   const isOutdated = now.sha !== mr.sha;
+  let isUnknown = false;
   const passed = isOutdated
     ? null
-    : await findPassed(deps, now, signal).catch(async (error) => {
+    : await findPassed(deps, now, signal).catch((error) => {
         if (!(error instanceof RetryableError)) throw error;
-        // The note does not wait for it.
-        await askAgain?.();
+        isUnknown = true;
         return null;
       });
   const newest = toSessionId({ ...now, mrIid: now.iid, workflow: deps.workflow.name });
@@ -67,6 +67,8 @@ export async function postAnalysis(
     mayReplace: (there) => !onlyIfNone && (!isOutdated || there !== newest),
     signal,
   });
+  // The note did not wait for it.
+  if (isUnknown) await askAgain?.();
   if (isOutdated) return `commit ${now.sha} was pushed meanwhile`;
   return passed && `pipeline ${passed.id} of the same commit has passed meanwhile`;
 }
