@@ -27,7 +27,10 @@ export async function openRedis(url: string, options: DatabaseOptions): Promise<
     const { lastNodeError } = cause as { lastNodeError?: Error };
     if (/WRONGPASS|NOAUTH|NOPERM/.test(`${cause} ${lastNodeError}`))
       throw new PermanentError('Redis refuses our password or user; check HUMMINGBIRD_QUEUE_URL', { cause });
-    throw new RetryableError(`Redis can not be reached: ${(cause as Error).message}`, { cause });
+    throw new RetryableError(
+      `Redis can not be reached: ${(cause as Error).message}; check that it runs, and HUMMINGBIRD_QUEUE_URL or queue.url`,
+      { cause },
+    );
   }
   return {
     kind: 'redis',
