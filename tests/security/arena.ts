@@ -155,7 +155,11 @@ export async function openArena(options: ArenaOptions) {
       return openLedger({ costs: backend.records.costs, run, caps, log, now: Date.now });
     },
     mergeRequests: createMergeRequests(reader),
-    audience: isOff('who may ask') ? { ...audience, findRefusal: async () => null } : audience,
+    audience: {
+      ...audience,
+      ...(isOff('who may ask') && { findRefusal: async () => null }),
+      ...(isOff('session binding') && off.overlookVisibility(audience)),
+    },
     isAllowed: (project) => isOff('projects of the configuration') || projectLimits(config, project) !== null,
     quotesMembersOnlyLogs: isOff('logs for members only'),
     failures: createCommitFailures(reader),

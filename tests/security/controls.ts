@@ -10,6 +10,7 @@ import type { Notes } from '../../src/publish/notes.ts';
 import type { Redactor } from '../../src/redact/redactor.ts';
 import type { ExecResult, Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { OpenedStore } from '../../src/session/create-store.ts';
+import type { Audience } from '../../src/sources/gitlab/audience.ts';
 
 export type Control =
   | 'redactor'
@@ -93,6 +94,13 @@ export function forgetOwners(store: OpenedStore): OpenedStore {
       const session = await store.load(id);
       return session && { ...session, meta: null };
     },
+  };
+}
+
+/** Does not see that more people look on: without an owner a session is for members only. */
+export function overlookVisibility(audience: Audience): Pick<Audience, 'ofProject'> {
+  return {
+    ofProject: async (...args) => ({ ...(await audience.ofProject(...args)), visibility: 'private' }),
   };
 }
 
