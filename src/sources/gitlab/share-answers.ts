@@ -9,7 +9,7 @@ export function shareAnswers<Question, Answer>(
   load: (question: Question, signal: AbortSignal) => Promise<Answer>,
 ): (question: Question, signal: AbortSignal) => Promise<Answer> {
   const shared = new Map<string, { answer: Promise<Answer>; untilMs: number }>();
-  return (question, signal) => {
+  return async (question, signal) => {
     signal.throwIfAborted();
     const key = JSON.stringify(question);
     const known = shared.get(key);
