@@ -19,7 +19,9 @@ import { openSessions } from './sessions.ts';
 import { type ChainOptions, usableModels, withKeys } from './usable-models.ts';
 
 export interface InvestigatorOptions extends ChainOptions {
-  secrets: ChainOptions['secrets'] & DataSourcesOptions['secrets'] & Pick<Secrets, 's3Credentials'>;
+  secrets: ChainOptions['secrets'] &
+    DataSourcesOptions['secrets'] &
+    Pick<Secrets, 's3Credentials' | 'environment'>;
   redactor: Redactor;
   /** With the READ token. */
   reader: GitlabClient;

@@ -16,7 +16,7 @@ export interface Sessions {
 }
 
 export interface SessionsOptions {
-  secrets: Pick<Secrets, 's3Credentials'>;
+  secrets: Pick<Secrets, 's3Credentials' | 'environment'>;
   redactor: Redactor;
   log: Logger;
 }
@@ -42,7 +42,8 @@ export async function openSessions(
 export function openStore(config: Config['store'], { secrets, redactor, log }: SessionsOptions): OpenedStore {
   if (config.kind === 'folder') return openFolder(config.dir, log);
   const { prefix = '' } = config;
-  return openS3Store({ ...config, prefix, credentials: secrets.s3Credentials, learn: redactor.openHolder() });
+  const { s3Credentials: credentials, environment } = secrets;
+  return openS3Store({ ...config, prefix, credentials, environment, learn: redactor.openHolder() });
 }
 
 function openFolder(dir: string, log: Logger): OpenedStore {

@@ -35,6 +35,7 @@ export function s3Options(endpoint: string, changed: Partial<S3Options> = {}): S
     forcePathStyle: true,
     credentials: S3_KEYS,
     learn: () => undefined,
+    environment: new Map([['HOME', '/nowhere']]),
     timeoutMs: 10_000,
     attempts: 2,
     ...changed,

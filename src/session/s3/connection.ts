@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { untilAborted } from '../../deadline.ts';
-import type { Learn } from '../../learn.ts';
+import { readLoginFiles } from './login-files.ts';
 import type { S3Credentials, S3Options } from './s3-options.ts';
 import { toStoreError } from './to-store-error.ts';
 
@@ -19,7 +19,7 @@ const CONNECT_MS = 5_000;
 export function connectS3(options: S3Options): S3Connection {
   const { bucket, prefix, timeoutMs } = options;
   const client = new S3Client(toClientConfig(options));
-  tellCredentials(client, options.learn);
+  tellCredentials(client, options);
   return {
     client,
     options,
@@ -36,14 +36,21 @@ export function connectS3(options: S3Options): S3Connection {
   };
 }
 
-/** Those that a request is about to be signed with, and the identity of a pod that the SDK has got them for. */
-function tellCredentials({ config, middlewareStack }: S3Client, learn: Learn): void {
+/** Those that a request is about to be signed with, and what the SDK has got them with. */
+function tellCredentials(
+  { config, middlewareStack }: S3Client,
+  { learn, credentials, environment }: S3Options,
+): void {
   let identity: string | null = null;
   let keys: (string | undefined)[] = [];
-  const tell = (): void => learn([...keys, identity].filter((one) => typeof one === 'string'));
+  let files: string[] = [];
+  let last: unknown;
+  const tell = (): void => learn([...keys, ...files, identity].filter((one) => typeof one === 'string'));
   middlewareStack.add(
-    (next, context) => (args) => {
+    (next, context) => async (args) => {
       const signer: unknown = context.__smithy_context?.selectedHttpAuthScheme?.identity;
+      if (signer !== last && !credentials) files = await readLoginFiles(environment);
+      last = signer;
       const { accessKeyId, secretAccessKey, sessionToken } = { ...(signer as Partial<S3Credentials>) };
       keys = [accessKeyId, secretAccessKey, sessionToken];
       tell();

@@ -20,6 +20,8 @@ export interface S3Options {
   credentials?: S3Credentials | undefined;
   /** Hears of the credentials of each request: the SDK may find them by itself, and renew them. */
   learn: Learn;
+  /** Where the SDK looks for them. */
+  environment: ReadonlyMap<string, string>;
   /** Of one operation; of a large archive, how long nothing of it may move. */
   timeoutMs: number;
   /** How often the SDK tries a request that fails. */

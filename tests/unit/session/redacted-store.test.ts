@@ -55,7 +55,7 @@ test('neither S3 nor the folder for what can not be saved there holds one', asyn
         ...{ forcePathStyle: true, timeoutMs: 10_000, attempts: 2, spoolDir, retentionDays: 1 },
       },
     },
-    { secrets: { s3Credentials: S3_KEYS }, redactor, log: pino({ level: 'silent' }) },
+    { secrets: { s3Credentials: S3_KEYS, environment: new Map() }, redactor, log: pino({ level: 'silent' }) },
   );
   onTestFinished(() => store.close());
   if (!spool) throw new Error('no spool');

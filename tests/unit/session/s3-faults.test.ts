@@ -273,7 +273,7 @@ async function open(changed: Record<string, unknown>, s3Credentials = S3_KEYS) {
   };
   return openSessions(
     { ...config, store },
-    { secrets: { s3Credentials }, redactor, log: pino({ level: 'silent' }) },
+    { secrets: { s3Credentials, environment: new Map() }, redactor, log: pino({ level: 'silent' }) },
   );
 }
 

@@ -1,6 +1,6 @@
 // What the SDK logs in with when nobody has configured any keys.
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,45 @@ test('the identity of a pod is told before it is given for keys, and with them f
   expect(toldBefore).toEqual([[identity]]);
   const { accessKeyId, secretAccessKey } = S3_KEYS;
   expect(told).toEqual([accessKeyId, secretAccessKey, 'token-of-the-session', identity]);
+});
+
+test('so are keys of other profiles, logins of single sign-on, and the identity that EKS gives to a pod', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'hummingbird-s3-home-'));
+  const { accessKeyId, secretAccessKey } = S3_KEYS;
+  mkdirSync(join(home, '.aws/sso/cache'), { recursive: true });
+  const profiles = [
+    `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}`,
+    '[base]\naws_access_key_id=other\naws_secret_access_key=secret-of-another-profile',
+  ];
+  writeFileSync(join(home, '.aws/credentials'), profiles.join('\n'));
+  const login = {
+    accessToken: 'token-of-a-login',
+    refreshToken: 'token-that-renews-it',
+    region: 'eu-west-1',
+  };
+  writeFileSync(join(home, '.aws/sso/cache/a.json'), JSON.stringify(login));
+  writeFileSync(join(home, 'pod'), 'identity-of-the-pod-4711\n');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
+  vi.stubEnv('HOME', home);
+  let told: readonly string[] = [];
+  const environment = new Map([
+    ['HOME', home],
+    ['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', join(home, 'pod')],
+  ]);
+
+  const learn = (secrets: readonly string[]): void => {
+    told = secrets;
+  };
+  const store = openS3Store(s3Options(inject('s3Url'), { credentials: undefined, learn, environment }));
+  await store.check();
+  await store.close();
+
+  expect(new Set(told)).toEqual(
+    new Set([
+      ...[accessKeyId, secretAccessKey, 'secret-of-another-profile'],
+      ...['token-of-a-login', 'token-that-renews-it', 'identity-of-the-pod-4711'],
+    ]),
+  );
 });
 
 /** Gives the keys of the tests' S3 to everybody. */
